@@ -77,6 +77,7 @@ class CommandRunnerTest {
         "demo",
         "config check",
         "config print",
+        "config reference",
         "permissions test",
         "permissions list",
         "registry status",
@@ -178,7 +179,8 @@ class CommandRunnerTest {
         "subscribe a --count x | \"x\" (expected: a whole number)",
         "demo --buses x | \"x\" (expected: a whole number)",
         "move x | \"x\" (expected: a whole number)",
-        "config | check or print is missing",
+        "config | check, print or reference is missing",
+        "config reference limit.x | no key begins with \"limit.x\"",
         "publish | TOPIC",
         "publish a b --file c | both as arguments and as a file",
         "publish a b --rate -1 | --rate: -1.0 (expected: 0 to 1000000000)",
@@ -294,6 +296,24 @@ class CommandRunnerTest {
     assertThat(cli.out())
         .contains("balance.hops, from flag --set: renamed; use balance.max-moves-per-minute, ")
         .endsWith("A bus would start with the configuration, but see above.\n");
+  }
+
+  @Test
+  void configReferenceExplainsKeysThatBeginAlike() {
+    assertThat(cli.run("config", "reference", "limits.address-memory")).isZero();
+    assertThat(cli.out())
+        .startsWith("Limits per address: ")
+        .contains("\nlimits.address-memory-percent: default 25; 1 to 100\n    Percent that ")
+        .doesNotContain("`", "limits.address-connections");
+  }
+
+  @Test
+  void configReferenceExplainsEveryKey() {
+    assertThat(cli.run("config", "reference")).isZero();
+    for (ConfigKey key : ConfigKey.values()) {
+      assertThat(cli.out()).containsOnlyOnce("\n" + key.key() + (key.flag().isEmpty() ? ":" : " ("));
+    }
+    assertThat(cli.out()).contains("\nlisten.port (--port): default 8080; ").doesNotContain("](");
   }
 
   @Test

@@ -3,7 +3,12 @@ package io.eventbus.cli.config;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Text;
 import io.eventbus.server.BusServer;
+import io.eventbus.server.config.ConfigKey;
+import io.eventbus.server.config.ConfigSection;
 import io.eventbus.server.config.EffectiveConfig;
 import io.eventbus.server.config.EffectiveConfig.Setting;
 import io.eventbus.server.security.roles.Roles;
@@ -14,24 +19,30 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Check or listing of a bus's configuration without starting a bus. */
+/** Check, listing or explanation of a bus's configuration without starting a bus. */
 @Command(
     name = "config",
-    description = "Checks or prints a bus's configuration.",
-    subcommands = {ConfigCommand.Check.class, ConfigCommand.Print.class})
+    description = "Checks, prints or explains a bus's configuration.",
+    subcommands = {
+      ConfigCommand.Check.class,
+      ConfigCommand.Print.class,
+      ConfigCommand.Reference.class
+    })
 public final class ConfigCommand implements Runnable {
   @Spec CommandSpec spec = CommandSpec.create();
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "check or print is missing");
+    throw new ParameterException(spec.commandLine(), "check, print or reference is missing");
   }
 
   /** Check whether a bus would start with this configuration. */
@@ -137,6 +148,58 @@ public final class ConfigCommand implements Runnable {
       public String toString() {
         return name().toLowerCase(Locale.ROOT);
       }
+    }
+  }
+
+  /** Explanation of the keys. */
+  @Command(name = "reference", description = "Explains configuration keys.")
+  static final class Reference implements Runnable {
+    private static final Pattern LINK = Pattern.compile("\\[([^]]*)]\\([^)]*\\)");
+
+    @Parameters(
+        paramLabel = "KEY",
+        arity = "0..1",
+        description = "A key, or the beginning of keys, for example limits. (default: all keys).")
+    String start = "";
+
+    private final CliContext context;
+
+    Reference(CliContext context) {
+      this.context = context;
+    }
+
+    @Override
+    public void run() {
+      boolean found = false;
+      for (ConfigSection section : ConfigSection.values()) {
+        List<ConfigKey> keys =
+            section.keys().stream().filter(key -> key.key().startsWith(start)).toList();
+        if (!keys.isEmpty()) {
+          context.out().line((found ? "\n" : "") + section.title() + ": " + plain(section.summary()));
+          keys.forEach(this::explain);
+          found = true;
+        }
+      }
+      if (!found) {
+        throw new CliFailure(
+            ExitCode.USAGE,
+            "no key begins with \""
+                + Text.printable(start)
+                + "\" (expected: a known one; eventbus config print shows all)");
+      }
+    }
+
+    private void explain(ConfigKey key) {
+      String value = key.defaultText().isEmpty() ? "none" : key.defaultText();
+      String flag = key.flag().isEmpty() ? "" : " (" + key.flag() + ")";
+      context.out().line("");
+      context.out().line(key.key() + flag + ": default " + value + "; " + plain(key.range()));
+      context.out().line("    " + plain(key.reason()));
+    }
+
+    /** Returns Markdown without its marks. */
+    private static String plain(String markdown) {
+      return LINK.matcher(markdown).replaceAll("$1").replace("`", "");
     }
   }
 }

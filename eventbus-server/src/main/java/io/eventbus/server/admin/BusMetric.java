@@ -19,8 +19,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
- * Metric of the bus: its name, its meaning, and its source in {@link BusStats}. The table in {@code
- * docs/operations.md} is compared with this one. It is long because it is a table: a line for each
+ * Metric of the bus: its name, its meaning, and its source in {@link BusStats}. The list in {@code
+ * docs/monitoring.md} is generated from this one. It is long because it is a table: a line for each
  * metric.
  *
  * @param label name of its label, empty for none
@@ -33,20 +33,22 @@ record BusMetric(
     Function<BusStats, MetricSnapshot> reader) {
 
   private static final String LATENCY_HELP =
-      "Time from the receipt of an event, from a client or another bus, until it is given to its"
-          + " subscriber's socket; an event counts once for each subscriber.";
+      "Time from the receipt of an event until its subscriber's socket has it; an event counts"
+          + " once for each subscriber.";
 
   private static final String JWKS_AGE_HELP =
-      "Time since the keys of `auth.jwt.jwks-url` were fetched, or since the start where they never"
-          + " were; after a day they do not hold any more.";
+      "Time since the keys of `auth.jwt.jwks-url` were fetched, or since the start if never; they"
+          + " hold for a day.";
 
   static final List<BusMetric> ALL =
       List.of(
-          gauge("eventbus_connections", "Open connections.", s -> s.connections().open()),
+          gauge(
+              "eventbus_connections",
+              "Open client connections.", s -> s.connections().open()),
           gauge(
               "eventbus_connections_limit",
-              "Connections that may be open: `listen.max-connections`, or fewer where the process"
-                  + " has not the descriptors or the heap.",
+              "Client connections that may be open: `listen.max-connections`, or fewer if"
+                  + " descriptors or heap do not suffice.",
               s -> s.connections().limit()),
           counter(
               "eventbus_connections_accepted_total",
@@ -55,7 +57,8 @@ record BusMetric(
           counters(
               "eventbus_refused_connections_total",
               "reason",
-              "Connections refused before they could say anything, by the limit that was met.",
+              "Connections that were refused before they could send anything, by the limit that"
+                  + " they met.",
               s -> s.connections().refusedByReason()),
           counters(
               "eventbus_tls_failures_total",
@@ -64,30 +67,30 @@ record BusMetric(
               s -> s.connections().tlsFailuresByReason()),
           counter(
               "eventbus_authentication_failures_total",
-              "Clients that were refused because they showed no credentials or wrong ones.",
+              "Clients that were refused for missing or wrong credentials.",
               s -> s.connections().authenticationFailures()),
           counters(
               "eventbus_connections_closed_total",
               "reason",
-              "Connections that ended, by reason.",
+              "Connections that ended: by the name of the bus's close code, or"
+                  + " `closed_by_client`, `too_many_connections`, `not_upgraded`.",
               s -> s.connections().closedByReason()),
           counter(
               "eventbus_resumes_rejected_total",
-              "Clients that got a new producer number, because their resume was not made with this"
-                  + " bus's key.",
+              "Clients that got a new producer number, because this bus's key has not signed"
+                  + " their resume.",
               s -> s.connections().foreignResumes()),
           counters(
               "eventbus_refused_links_total",
               "reason",
-              "Connections to `cluster.port` that were refused: by a `stranger`, who did not get"
-                  + " through the handshake or broke it, or because there were `too_many`.",
+              "Connections to `cluster.port` that were refused: `stranger` (no valid handshake),"
+                  + " or `too_many`.",
               s -> s.connections().refusedLinksByReason()),
           counters(
               "eventbus_stale_sessions_total",
               "outcome",
-              "Stale sessions at peers of clients that came here: `ended` there,"
-                  + " `gone` already, or `unknown` because the bus was not asked or did not"
-                  + " answer.",
+              "Sessions that clients left behind at another bus: `ended` there, `gone` already,"
+                  + " or `unknown` (no answer).",
               s -> s.connections().earlierByOutcome()),
           counter(
               "eventbus_received_messages_total",
@@ -99,7 +102,7 @@ record BusMetric(
               s -> s.traffic().messagesSent()),
           counter(
               "eventbus_received_events_total",
-              "Events from publishers, the bus itself (`$SYS.…`) among them.",
+              "Events from publishers, including the bus's own (`$SYS.…`).",
               s -> s.traffic().eventsReceived()),
           counter(
               "eventbus_sent_events_total",
@@ -115,7 +118,7 @@ record BusMetric(
               s -> s.traffic().bytesSent()),
           counter(
               "eventbus_deliveries_total",
-              "Events times the subscribers that they were queued for.",
+              "Events queued for subscribers; an event counts once for each subscriber.",
               s -> s.traffic().deliveries()),
           counter(
               "eventbus_acknowledgements_total",
@@ -123,22 +126,22 @@ record BusMetric(
               s -> s.traffic().acknowledgements()),
           counter(
               "eventbus_publisher_waits_total",
-              "Times that the bus stopped reading a publisher, because a queue under BLOCK, the way"
-                  + " to another loop or the memory was full.",
+              "Times that the bus stopped reading a publisher: a `BLOCK` queue, the way to"
+                  + " another event loop, or the memory was full.",
               s -> s.traffic().publisherWaits()),
           counter(
               "eventbus_subscription_waits_total",
-              "Times that a Subscribe or Unsubscribe had to wait, because routes with very many"
-                  + " subscriptions were made again too often.",
+              "Times that a `Subscribe` or `Unsubscribe` waited, because routes with many"
+                  + " subscriptions were rebuilt too often.",
               s -> s.traffic().subscriptionWaits()),
           counter(
               "eventbus_sys_events_dropped_total",
-              "Events of the bus itself (`$SYS.…`) that it did not publish, because a subscriber"
-                  + " under BLOCK or the way to another bus was full.",
+              "`$SYS.…` events that the bus did not publish, because a `BLOCK` subscriber or the"
+                  + " link to another bus was full.",
               s -> s.traffic().ownEventsDropped()),
           counter(
               "eventbus_audit_entries_dropped_total",
-              "Entries of the audit log that were left out, because they came too fast.",
+              "Entries that the audit log left out, because they came too fast.",
               s -> s.traffic().auditDropped()),
           gauge(
               "eventbus_queue_bytes",
@@ -150,19 +153,20 @@ record BusMetric(
               s -> s.memory().usedBytes()),
           gauge(
               "eventbus_memory_limit_bytes",
-              "The limit that `limits.memory-bytes` sets.",
+              "The limit of `limits.memory-bytes`.",
               s -> s.memory().limitBytes()),
           gauge(
               "eventbus_route_memory_bytes",
-              "Heap that the remembered topics and who gets their events take, by estimate; at most"
-                  + " a sixteenth of the JVM's.",
+              "Estimated heap of remembered topics and routes; at most a sixteenth of the JVM's.",
               s -> s.memory().routeBytes()),
           counters(
               "eventbus_dropped_events_total",
               "reason",
-              "Events that an overflow policy or the memory limit dropped, by reason.",
+              "Events dropped at a subscriber's queue, by reason.",
               BusStats::droppedByReason),
-          counter("eventbus_gaps_total", "`Gap` frames sent to subscribers.", BusStats::gaps),
+          counter(
+              "eventbus_gaps_total",
+              "`Gap` frames sent to subscribers.", BusStats::gaps),
           counters(
               "eventbus_problems_total",
               "code",
@@ -171,21 +175,20 @@ record BusMetric(
           counters(
               "eventbus_quota_waits_total",
               "quota",
-              "Times that a connection was not read, or that its queue was cut to a part, because"
-                  + " its identity or account (`account_…`) had used up a quota.",
+              "Times that a connection was not read, or its queue cut, because its identity or"
+                  + " account (`account_…`) used up a quota.",
               s -> s.quotas().waits()),
           counters(
               "eventbus_quota_refusals_total",
               "quota",
-              "Connections and subscriptions that were refused, because the identity or account"
-                  + " (`account_…`) had used up a quota.",
+              "Connections and subscriptions refused, because their identity or account"
+                  + " (`account_…`) used up a quota.",
               s -> s.quotas().refusals()),
           histogram("eventbus_latency_seconds", LATENCY_HELP, BusStats::latency),
           counters(
               "eventbus_calls_total",
               "result",
-              "Calls of services whose callers are connected to this bus, by how they"
-                  + " ended: `reply`, or the code of the failure.",
+              "Calls by clients of this bus that ended: `reply`, or the code of the failure.",
               s -> s.calls().endedByResult()),
           histogram(
               "eventbus_call_seconds",
@@ -193,34 +196,36 @@ record BusMetric(
               s -> s.calls().seconds()),
           histogram(
               "eventbus_call_queue_seconds",
-              "Time from the receipt of a request until a member got it for the first time.",
+              "Time from the receipt of a request until a member first had it.",
               s -> s.calls().queueSeconds()),
           gauge(
-              "eventbus_calls_in_flight", "Calls that have not ended.", s -> s.calls().inFlight()),
-          gauge("eventbus_calls_queued", "Calls that wait for a member.", s -> s.calls().queued()),
+              "eventbus_calls_in_flight",
+              "Calls that have not ended.", s -> s.calls().inFlight()),
+          gauge(
+              "eventbus_calls_queued",
+              "Calls that wait for a member.", s -> s.calls().queued()),
           counters(
               "eventbus_call_retries_total",
               "reason",
-              "Calls that were given to another member, because the first one had `refused` them,"
-                  + " or went while they were `unwritten`, or was `lost` with them; or because"
-                  + " another bus was `busy` or had no member any more.",
+              "Calls given to another member: the first one `refused`, left while they were"
+                  + " `unwritten`, or was `lost`; or the other bus was `busy`.",
               s -> s.calls().retriesByReason()),
           counters(
               "eventbus_calls_shed_total",
               "priority",
-              "Calls that were refused because too much waited already, by priority.",
+              "Calls refused because too many waited already, by priority.",
               s -> s.calls().shedByPriority()),
           counter(
               "eventbus_calls_expired_total",
-              "Calls whose time was over before a member had them.",
+              "Calls whose time-out passed before a member had them.",
               s -> s.calls().expired()),
           gauge(
               "eventbus_tunnels",
-              "Streams and tunnels that are open and whose callers are connected to this bus.",
+              "Open streams and tunnels whose callers are connected to this bus.",
               s -> s.calls().tunnels()),
           counter(
               "eventbus_tunnel_bytes_total",
-              "Bytes that clients of this bus have sent by way of streams and tunnels.",
+              "Bytes that clients of this bus sent through streams and tunnels.",
               s -> s.calls().tunnelBytes()),
           gauge(
               "eventbus_services",
@@ -228,31 +233,31 @@ record BusMetric(
               s -> s.calls().services()),
           gauge(
               "eventbus_service_members",
-              "Connections that serve, each counted for each of its services.",
+              "Members at this bus; a connection counts once for each of its services.",
               s -> s.calls().members()),
           counter(
               "eventbus_calls_sent_to_buses_total",
-              "Calls given to peers, each time that they were.",
+              "Calls sent to other buses, counted at each attempt.",
               s -> s.federation().calls().callsSent()),
           counter(
               "eventbus_calls_returned_total",
-              "Calls that peers have returned, because no place was free there.",
+              "Calls that other buses returned, because no member was free.",
               s -> s.federation().calls().callsBack()),
           counter(
               "eventbus_calls_received_from_buses_total",
-              "Calls that peers have sent here.",
+              "Calls received from other buses.",
               s -> s.calls().fromBuses()),
           gauge(
               "eventbus_call_streams",
-              "Streams of calls to peers that are up.",
+              "Streams of calls to other buses that are up.",
               s -> s.federation().calls().streamsUp()),
           gauge(
               "eventbus_call_stream_queue_bytes",
-              "Calls and answers that wait for peers, or for their acknowledgement.",
+              "Bytes of calls and answers that wait for other buses, or for their acknowledgement.",
               s -> s.federation().calls().queuedBytes()),
           counter(
               "eventbus_call_stream_connects_total",
-              "Streams of calls that came up, again or for the first time.",
+              "Streams of calls that came up, at first or again.",
               s -> s.federation().calls().connects()),
           counter(
               "eventbus_call_stream_resent_frames_total",
@@ -261,31 +266,32 @@ record BusMetric(
           loops(
               "eventbus_event_loop_busy_seconds_total",
               "counter",
-              "Time in which an event loop was not waiting.",
+              "Time in which an event loop was working.",
               BusStats.Loop::busySeconds),
           loops(
               "eventbus_event_loop_busy_ratio",
               "gauge",
-              "Share of the last seconds in which an event loop was not waiting, 0 to 1.",
+              "Share of the last seconds in which an event loop was working, 0 to 1.",
               BusStats.Loop::busyShare),
           gauge(
               "eventbus_topics",
-              "Topics that the event loops remember; one that is published on several loops counts"
-                  + " for each of them.",
+              "Topics that the event loops remember, counted once for each loop.",
               BusStats::topics),
-          gauge("eventbus_subscriptions", "Open subscriptions.", BusStats::subscriptions),
+          gauge(
+              "eventbus_subscriptions",
+              "Open subscriptions.", BusStats::subscriptions),
           gauge(
               "eventbus_accounts",
-              "Accounts that have clients at this bus, besides the default one.",
+              "Accounts with clients at this bus, besides the default one.",
               BusStats::accounts),
           gauges(
               "eventbus_registry_buses",
               "state",
-              "Buses that the registry knows, by state.",
+              "Buses in the registry, by state.",
               s -> s.registry().busesByState()),
           gauge(
               "eventbus_registry_leader",
-              "1 when this bus leads the registry's cluster, else 0.",
+              "1 when this bus leads the registry, else 0.",
               s -> s.registry().leads() ? 1 : 0),
           gauge(
               "eventbus_registry_term",
@@ -293,12 +299,12 @@ record BusMetric(
               s -> s.registry().term()),
           counter(
               "eventbus_registry_leader_changes_total",
-              "Times that this bus has seen another leader than before.",
+              "Changes of the leader that this bus has seen.",
               s -> s.registry().leaderChanges()),
           histogram(
               "eventbus_registry_commit_seconds",
-              "Time from the proposal of an entry until it was on the disks of a majority and"
-                  + " applied, while this bus led.",
+              "Time from the proposal of an entry until a majority stored it and this bus applied"
+                  + " it, while it led.",
               s -> s.registry().commits()),
           gauge(
               "eventbus_registry_log_entries",
@@ -310,60 +316,61 @@ record BusMetric(
               s -> s.registry().logBytes()),
           gauge(
               "eventbus_registry_apply_lag_entries",
-              "Entries that are committed and not applied on this bus yet.",
+              "Committed entries that this bus has not applied yet.",
               s -> s.registry().applyLag()),
           gauge(
               "eventbus_registry_lease_age_seconds",
-              "Time since the registry last heard of this bus; near `cluster.lease` it is about to"
-                  + " be taken for DOWN.",
+              "Time since the registry renewed this bus's lease; at `cluster.lease` it counts as"
+                  + " DOWN.",
               s -> s.registry().leaseAgeSeconds()),
           gauge(
               "eventbus_registry_silence_seconds",
-              "For how long this bus may have missed what the leader knows.",
+              "How long this bus may have missed changes that the leader knows.",
               s -> s.registry().silenceSeconds()),
           gauge(
               "eventbus_load_ratio",
-              "Load of this bus, smoothed: 1 is all that it can do, see `balance.high-percent`.",
+              "Smoothed load of this bus: 1 is all that it can do, see `balance.high-percent`.",
               s -> s.balance().load()),
           gauge(
               "eventbus_overloaded",
-              "1 while this bus has too much to do, else 0.",
+              "1 while this bus is overloaded, else 0.",
               s -> s.balance().overloaded() ? 1 : 0),
           gauge(
               "eventbus_draining",
-              "1 while this bus sends all of its clients to others, else 0.",
+              "1 while this bus moves all of its clients to others, else 0.",
               s -> s.balance().draining() ? 1 : 0),
           gauge(
               "eventbus_moving_clients",
-              "Clients that were asked to move to another bus and have not answered.",
+              "Clients that were asked to move and have not answered.",
               s -> s.balance().moving()),
           counters(
               "eventbus_moves_total",
               "result",
-              "Clients that were asked to move to another bus: moved, stayed, or closed because"
-                  + " they took too long (expired).",
+              "Clients that were asked to move: `moved`, `stayed`, or `expired` (closed because"
+                  + " they took too long).",
               BusMetric::moves),
           counters(
               "eventbus_reservations_total",
               "result",
-              "Clients that peers wanted to send here: granted or refused.",
+              "Clients that other buses wanted to move here: `granted` or `refused`.",
               BusMetric::reservations),
           gauges(
               "eventbus_federation_lanes",
               "state",
-              "Lanes that this bus opens to others, by state.",
+              "Links for events that this bus opens to others, one for each event loop and bus,"
+                  + " by state.",
               s -> Map.of("up", s.federation().lanesUp(), "down", s.federation().lanesDown())),
           gauge(
               "eventbus_federation_queue_bytes",
-              "Bytes that wait for peers, or for their acknowledgement.",
+              "Bytes of events that wait for other buses, or for their acknowledgement.",
               s -> s.federation().queuedBytes()),
           counter(
               "eventbus_federation_sent_events_total",
-              "Events sent to peers, those that were passed on included.",
+              "Events sent to other buses, including relayed ones.",
               s -> s.federation().eventsSent()),
           counter(
               "eventbus_federation_sent_frames_total",
-              "Frames of events sent to peers.",
+              "Frames of events sent to other buses.",
               s -> s.federation().framesSent()),
           counter(
               "eventbus_federation_sent_bytes_total",
@@ -371,57 +378,55 @@ record BusMetric(
               s -> s.federation().bytesSent()),
           counter(
               "eventbus_federation_received_events_total",
-              "Events received from peers.",
+              "Events received from other buses.",
               s -> s.federation().eventsReceived()),
           counters(
               "eventbus_federation_received_frames_total",
               "hops",
-              "Frames of events received, by the links that they had come by; 8 is 8 or more.",
+              "Frames of events received from other buses, by the number of links that they came"
+                  + " by; 8 is 8 or more.",
               s -> byHops(s.federation().hops())),
           counter(
               "eventbus_federation_relayed_events_total",
-              "Events received that were to be passed on to further buses.",
+              "Events received that this bus was to relay to further buses.",
               s -> s.federation().eventsRelayed()),
           counters(
               "eventbus_federation_lost_events_total",
               "reason",
-              "Events that did not reach a bus that they were for, by reason. How many subscribers"
-                  + " missed them it does not say: they may have moved to other buses before. Of"
-                  + " `not_needed` it is known that nobody did, because the bus had ended in"
-                  + " order.",
+              "Events that did not reach a bus that they were for, by reason. It does not count"
+                  + " the subscribers that missed them.",
               s -> s.federation().lostByReason()),
           counters(
               "eventbus_federation_lost_events_by_bus_total",
               "bus",
-              "The same by the bus, where it was given up or had restarted.",
+              "The same by the bus, for buses that were abandoned or had restarted.",
               s -> s.federation().lostByBus()),
           counter(
               "eventbus_federation_connects_total",
-              "Times that a lane came up.",
+              "Times that a link for events came up.",
               s -> s.federation().connects()),
           counter(
               "eventbus_federation_resent_frames_total",
-              "Frames sent again after a lane was cut.",
+              "Frames sent again after a link was cut.",
               s -> s.federation().resent()),
           gauge(
               "eventbus_federation_filters",
-              "Filters and groups with subscribers here that peers are told of.",
+              "Filters and groups of this bus's clients in the subscription tables of other buses.",
               s -> s.federation().filters()),
           counter(
               "eventbus_federation_sync_timeouts_total",
-              "Times that a `Confirm`, a `Drained` or a `Barrier` timed out waiting for a peer.",
+              "Times that a `Confirm`, `Drained` or `Barrier` timed out waiting for another bus.",
               s -> s.federation().latePromises()),
           counter(
               "eventbus_federation_interest_mismatches_total",
-              "Times that the subscriptions told by a peer did not match their digest and were"
+              "Times that another bus's subscription table did not match its digest and was"
                   + " requested again.",
               s -> s.federation().mismatches()),
           gauges(
               "eventbus_tls_certificate_expiry_seconds",
               "use",
-              "Time until the certificate expires that connections of clients (`listen`), links"
-                  + " between buses (`link`) or the administration port (`admin`) get now; negative"
-                  + " when it has.",
+              "Time until the certificate in use expires, for clients (`listen`), other buses"
+                  + " (`link`) or administration (`admin`); negative when expired.",
               BusStats::secondsToExpiry),
           new BusMetric(
               "eventbus_jwks_age_seconds",

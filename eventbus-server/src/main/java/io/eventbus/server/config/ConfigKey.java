@@ -11,7 +11,8 @@ import java.util.stream.Collectors;
 /**
  * Table of configuration keys: name, type, default, range and reason of each. Everything else that
  * knows about a key is derived from this table: the properties file, the environment variables, the
- * flags, the effective configuration as printed, and the table in {@code docs/operations.md}.
+ * flags, the effective configuration as printed, and the reference in {@code
+ * docs/configuration.md}.
  *
  * <p>Numbers are counts, bytes ({@link ValueType#SIZE}) or milliseconds ({@link ValueType#TIME}).
  */
@@ -22,9 +23,8 @@ public enum ConfigKey {
       ValueType.NAME,
       "",
       "--name",
-      "Name of this bus in logs, in `Welcome` and in the administration API; empty makes `bus-` and"
-          + " 8 random hexadecimal digits at start, which a bus in a cluster keeps in its"
-          + " directory."),
+      "Name of this bus in logs, in `Welcome` and in the administration API. Empty: `bus-` and 8"
+          + " random hex digits, which a member of a cluster stores in its directory."),
 
   /** Address to listen on. */
   LISTEN_HOST(
@@ -32,8 +32,7 @@ public enum ConfigKey {
       ValueType.HOST,
       "0.0.0.0",
       "--host",
-      "Address to listen on for clients. All interfaces, because a bus is there for other machines;"
-          + " `127.0.0.1` keeps it to this one."),
+      "Address for clients. `127.0.0.1` accepts local clients only."),
   /** Port to listen on. */
   LISTEN_PORT(
       "listen.port",
@@ -42,7 +41,7 @@ public enum ConfigKey {
       0,
       65_535,
       "--port",
-      "TCP port for clients; 0 takes a free one."),
+      "TCP port for clients. 0: a free port."),
   /** Path of the WebSocket endpoint. */
   LISTEN_PATH(
       "listen.path", ValueType.URL_PATH, "/bus", "--path", "Path of the WebSocket endpoint."),
@@ -54,14 +53,15 @@ public enum ConfigKey {
       0,
       1024,
       "",
-      "Threads that serve connections; 0 is one for each core."),
+      "Threads that serve connections. 0: one for each core."),
   /** Socket implementation. */
   LISTEN_TRANSPORT(
       "listen.transport",
       ValueType.TRANSPORT,
       "auto",
       "",
-      "`epoll` is Linux only and the fastest; `auto` takes it where there is one."),
+      "Socket implementation. `epoll` is the fastest and needs Linux; `auto` uses it where it is"
+          + " available."),
   /** Accept backlog. */
   LISTEN_BACKLOG(
       "listen.backlog",
@@ -70,7 +70,7 @@ public enum ConfigKey {
       1,
       65_535,
       "",
-      "Connections that may wait to be accepted; the kernel caps it (`net.core.somaxconn`)."),
+      "TCP connections that may wait to be accepted. The kernel caps it (`net.core.somaxconn`)."),
   /** Open connections. */
   LISTEN_MAX_CONNECTIONS(
       "listen.max-connections",
@@ -79,8 +79,8 @@ public enum ConfigKey {
       1,
       10_000_000,
       "",
-      "Open client connections. Those beyond are not counted as open: at most 64 at a time get an"
-          + " answer (503) and a second to read it, the others are closed at once."),
+      "Open client connections. Of further ones, up to 64 at a time get a 503; the bus closes the"
+          + " rest at once. See [connections](#connections)."),
 
   /** Sites whose pages may connect. */
   LISTEN_ALLOWED_ORIGINS(
@@ -88,31 +88,25 @@ public enum ConfigKey {
       ValueType.ORIGINS,
       "",
       "",
-      "Sites whose pages may connect from a browser; `*` lets every page in. A page of the bus's"
-          + " own site, or of its administration port, may where that is `localhost`, an IP address"
-          + " or `listen.host`; under another name it has to stand here, because any name can be"
-          + " made to lead to this machine. Programs that are not browsers send no `Origin` and are"
-          + " not asked."),
+      "Sites whose pages may connect; `*` allows all. The bus's own pages may connect under"
+          + " `localhost`, an IP address or `listen.host`. Clients without `Origin` are not"
+          + " checked."),
   /** Pages that stall publishers. */
   LISTEN_BROWSER_BLOCK(
       "listen.browser-block",
       ValueType.BROWSER_BLOCK,
       "refuse",
       "",
-      "Whether clients in a browser, known by the `Origin` and the `User-Agent` of their upgrade,"
-          + " may subscribe with the policy `BLOCK`: a page that is stopped, or a computer that"
-          + " sleeps, would stall publishers. With `allow` they may if they are allowed to"
-          + " otherwise."),
+      "Whether clients in a browser may subscribe with `BLOCK`: a sleeping computer would stall"
+          + " publishers. `allow` leaves the decision to `auth.block` or the roles file."),
   /** Addresses of proxies. */
   LISTEN_PROXIES(
       "listen.proxies",
       ValueType.NETWORKS,
       "",
       "",
-      "Reverse proxies in front of the bus. Only from these is the client's own address taken: from"
-          + " the PROXY protocol (versions 1 and 2), or else from `Forwarded` or"
-          + " `X-Forwarded-For`. Limits for an address then hold for the client's, not for the"
-          + " proxy's."),
+      "Reverse proxies that may name the client's address, by the PROXY protocol, `Forwarded` or"
+          + " `X-Forwarded-For`. Limits per address then apply to the client, not to the proxy."),
 
   /** Certificate chain. */
   TLS_CERTIFICATE(
@@ -120,14 +114,14 @@ public enum ConfigKey {
       ValueType.FILE,
       "",
       "--tls-certificate",
-      "PEM file with the certificate chain; turns TLS on together with `tls.key`."),
+      "PEM file with the certificate chain for clients. Together with `tls.key` it turns on TLS."),
   /** Private key. */
   TLS_KEY(
       "tls.key",
       ValueType.FILE,
       "",
       "--tls-key",
-      "PEM file with the private key (PKCS#8, not encrypted)."),
+      "PEM file with the private key of `tls.certificate`: PKCS#8, not encrypted."),
 
   /** Authority of clients. */
   TLS_CLIENT_CA(
@@ -135,7 +129,7 @@ public enum ConfigKey {
       ValueType.FILE,
       "",
       "",
-      "PEM file with the certificates of the authority of clients' certificates; needed with"
+      "PEM file with the authorities that issue clients' certificates. Required with"
           + " `tls.client-auth`."),
   /** Certificates of clients. */
   TLS_CLIENT_AUTH(
@@ -143,8 +137,8 @@ public enum ConfigKey {
       ValueType.CLIENT_AUTH,
       "none",
       "",
-      "Whether clients are asked for a certificate: `optional` lets those without one prove in"
-          + " another way who they are, `required` ends their handshake."),
+      "Whether the bus asks clients for a certificate. `optional`: a client without one logs in"
+          + " another way. `required`: its handshake fails."),
 
   /** Largest payload of one event. */
   LIMITS_PAYLOAD_BYTES(
@@ -163,7 +157,8 @@ public enum ConfigKey {
       Bytes.KIB,
       Bytes.GIB,
       "",
-      "Largest WebSocket message; must hold the largest event: payload, headers and 16 KiB more."),
+      "Largest WebSocket message. It must hold the largest event: payload, headers and 16 KiB"
+          + " more."),
   /** Headers of one event. */
   LIMITS_HEADERS(
       "limits.headers",
@@ -172,7 +167,7 @@ public enum ConfigKey {
       0,
       1024,
       "",
-      "Largest number of headers of one event."),
+      "Headers of one event."),
   /** Bytes of all headers of one event. */
   LIMITS_HEADER_BYTES(
       "limits.header-bytes",
@@ -181,7 +176,7 @@ public enum ConfigKey {
       0,
       16 * Bytes.MIB,
       "",
-      "Largest sum of all header names and values of one event."),
+      "Names and values of all headers of one event together."),
   /** Subscriptions of one connection. */
   LIMITS_SUBSCRIPTIONS(
       "limits.subscriptions",
@@ -199,8 +194,8 @@ public enum ConfigKey {
       0,
       Bytes.PIB,
       "",
-      "Heap that the subscriptions of all connections may take, by estimate; 0 is a quarter of the"
-          + " JVM's heap. What one takes stands [below](#memory-of-subscriptions)."),
+      "Estimated heap of the subscriptions of all connections. 0: a quarter of the JVM's heap."
+          + " See [memory of subscriptions](#memory-of-subscriptions)."),
   /** Groups of one connection. */
   LIMITS_GROUPS(
       "limits.groups",
@@ -209,8 +204,8 @@ public enum ConfigKey {
       1,
       1024,
       "",
-      "Different groups that one connection may be a member of: each that an event matches costs"
-          + " time for that event."),
+      "Different groups that one connection may join. Each group that matches an event costs time"
+          + " for that event."),
   /** Groups of one topic. */
   LIMITS_TOPIC_GROUPS(
       "limits.topic-groups",
@@ -219,10 +214,8 @@ public enum ConfigKey {
       16,
       65_536,
       "",
-      "Different groups among the subscriptions with wildcards of all clients of an account, and"
-          + " again among those to one topic by its name: a member is chosen in each for every"
-          + " event. When half of them are taken, only a connection without another group may bring"
-          + " in one."),
+      "Groups of one account on all wildcard filters; also, its groups on one exact topic. Once"
+          + " half of them exist, only a connection without another group may add one."),
   /** Patterns of wildcards in all filters. */
   LIMITS_WILDCARD_PATTERNS(
       "limits.wildcard-patterns",
@@ -231,9 +224,8 @@ public enum ConfigKey {
       16,
       65_536,
       "",
-      "Different patterns of wildcards among the filters of all clients of an account, where"
-          + " `a.*.>` and `b.*.>` have the same: what it takes to look up a topic grows with them."
-          + " One connection may bring in a sixteenth."),
+      "Wildcard patterns of one account; `a.*.>` and `b.*.>` are one pattern. Each costs time in"
+          + " every topic look-up. One connection may add a sixteenth of them."),
   /** Accounts that have clients. */
   LIMITS_ACCOUNTS(
       "limits.accounts",
@@ -242,8 +234,8 @@ public enum ConfigKey {
       0,
       100_000,
       "",
-      "Accounts that may have clients at this bus at once, besides the default one. A client of one"
-          + " more gets `Problem(LIMIT_EXCEEDED)` and is closed with 4003."),
+      "Accounts with clients at this bus at a time, besides the default one. Clients of further"
+          + " accounts get `Problem(LIMIT_EXCEEDED)` and close code 4003."),
   /** Bytes queued for one connection. */
   LIMITS_QUEUE_BYTES(
       "limits.queue-bytes",
@@ -252,7 +244,7 @@ public enum ConfigKey {
       2 * Bytes.KIB,
       Bytes.TIB,
       "",
-      "Bytes that may wait for one subscriber before its overflow policy acts; at least twice"
+      "Bytes that may wait for one subscriber before its overflow policy acts. At least twice"
           + " `limits.message-bytes`."),
   /** Bytes queued on the whole bus. */
   LIMITS_MEMORY_BYTES(
@@ -262,12 +254,8 @@ public enum ConfigKey {
       0,
       Bytes.PIB,
       "",
-      "Bytes that may wait on the whole bus; 0 is a quarter of the JVM's heap, or half of its"
-          + " direct memory if that is less. At the limit nothing is read from publishers, and the"
-          + " connections that hold the most and take the least are closed. Of it an eighth is for"
-          + " short and a quarter for long messages that have not come whole yet, at most half for"
-          + " [calls and tunnels](#memory-of-services), and at most half for registrations of"
-          + " services."),
+      "Bytes that may wait on the whole bus. 0: a quarter of the heap, or half of the direct"
+          + " memory if that is less. See [memory of the bus](#memory-of-the-bus)."),
   /** Largest message before Welcome. */
   LIMITS_HELLO_BYTES(
       "limits.hello-bytes",
@@ -276,7 +264,7 @@ public enum ConfigKey {
       Bytes.KIB,
       Bytes.GIB,
       "",
-      "Largest message from a client that the bus has not welcomed yet."),
+      "Largest message of a client that the bus has not welcomed yet."),
   /** Connections of one address. */
   LIMITS_ADDRESS_CONNECTIONS(
       "limits.address-connections",
@@ -285,8 +273,8 @@ public enum ConfigKey {
       0,
       10_000_000,
       "",
-      "Open connections of one client address; 0 for no limit. The limits for an address do not"
-          + " hold for loopback; of IPv6 a /64 network counts as one address."),
+      "Open connections of one client address. 0: no limit. All limits per address exempt"
+          + " loopback, and count an IPv6 /64 network as one address."),
   /** Unfinished handshakes of one address. */
   LIMITS_ADDRESS_HANDSHAKES(
       "limits.address-handshakes",
@@ -295,7 +283,7 @@ public enum ConfigKey {
       0,
       10_000_000,
       "",
-      "Connections of one client address that have not been welcomed yet; 0 for no limit."),
+      "Connections of one client address that the bus has not welcomed yet. 0: no limit."),
   /** Rate of handshakes of one address. */
   LIMITS_ADDRESS_HANDSHAKE_RATE(
       "limits.address-handshake-rate",
@@ -304,7 +292,7 @@ public enum ConfigKey {
       0,
       1_000_000,
       "",
-      "New connections of one client address each second, on the average of ten; 0 for no limit."),
+      "New connections per second of one client address, averaged over 10 s. 0: no limit."),
   /** Share of one address. */
   LIMITS_ADDRESS_MEMORY_PERCENT(
       "limits.address-memory-percent",
@@ -313,9 +301,9 @@ public enum ConfigKey {
       1,
       100,
       "",
-      "Percent of `limits.subscription-bytes`, and of `federation.filters` where half is taken,"
-          + " that the connections of one client address may hold together; of"
-          + " `limits.memory-bytes` more is a reason to be among the first to go."),
+      "Percent that the connections of one address may use of the memory for subscriptions, of"
+          + " that for calls and registrations, and of `federation.filters` once half of it is"
+          + " used."),
   /** Calls of one connection. */
   LIMITS_CALLS(
       "limits.calls",
@@ -324,8 +312,8 @@ public enum ConfigKey {
       1,
       1_000_000,
       "",
-      "Calls of one connection that may be in flight, those that it has cancelled and"
-          + " the member has not answered among them."),
+      "Calls of one connection in flight, including cancelled calls that the member has not"
+          + " answered."),
   /** Services of one connection. */
   LIMITS_SERVICES(
       "limits.services",
@@ -343,8 +331,7 @@ public enum ConfigKey {
       1,
       65_536,
       "",
-      "Streams and tunnels of one connection that may be open, those that it has asked for"
-          + " and those that it serves."),
+      "Open streams and tunnels of one connection, as caller and as member together."),
   /** Buffer of one connection's streams and tunnels. */
   LIMITS_TUNNEL_BUFFER_BYTES(
       "limits.tunnel-buffer-bytes",
@@ -353,8 +340,8 @@ public enum ConfigKey {
       64 << 10,
       1L << 30,
       "",
-      "Data of streams and tunnels that may wait for one connection, at least 2 KiB for each"
-          + " of `limits.tunnels`: senders are told to send no more."),
+      "Bytes of streams and tunnels that may wait for one connection; flow control stops the"
+          + " senders. At least 2 KiB for each of `limits.tunnels`."),
   /** Budget of stalls under `BLOCK`. */
   LIMITS_BLOCK_STALL_TIME(
       "limits.block-stall-time",
@@ -363,9 +350,9 @@ public enum ConfigKey {
       0,
       Millis.MAX,
       "",
-      "Time in a minute that the subscribers of one identity under `BLOCK`, or of one address if"
-          + " they have no name, may stall publishers while other subscribers of these have nothing"
-          + " to read; from then on their policy is `DROP_OLDEST`. 0 for no limit."),
+      "Time per minute that one identity's `BLOCK` subscribers may stall publishers while others"
+          + " could read; then they become `DROP_OLDEST`. Clients without a name count by"
+          + " address. 0: no limit."),
 
   /** Open connections of one identity. */
   QUOTAS_CONNECTIONS(
@@ -375,9 +362,8 @@ public enum ConfigKey {
       0,
       Quota.CONNECTIONS.max(),
       "",
-      "Open connections of one identity, on this bus; 0 for no quota. Connections that are over it"
-          + " get `Problem(LIMIT_EXCEEDED)` and are closed with 4003. The identity is account and"
-          + " name; clients without a name count as one. A role or a token may say another value."),
+      "Open connections of one identity. Further ones get `Problem(LIMIT_EXCEEDED)` and close"
+          + " code 4003. 0: no quota."),
   /** Events that one identity publishes in a second. */
   QUOTAS_PUBLISH_EVENTS(
       "quotas.publish-events",
@@ -386,8 +372,8 @@ public enum ConfigKey {
       0,
       Quota.PUBLISH_EVENTS.max(),
       "",
-      "Events that one identity publishes in a second, on this bus; 0 for no quota. The bus does"
-          + " not read its connections while they are over it; nothing is lost."),
+      "Events per second that one identity publishes. Above it the bus pauses reading the"
+          + " identity's connections; nothing is lost. 0: no quota."),
   /** Bytes that one identity sends in a second. */
   QUOTAS_PUBLISH_BYTES(
       "quotas.publish-bytes",
@@ -396,8 +382,8 @@ public enum ConfigKey {
       0,
       Quota.PUBLISH_BYTES.max(),
       "",
-      "Bytes of `Publish`, `Request`, `Reply`, `Failure` and `Data` frames of one identity in a"
-          + " second, on this bus; 0 for no quota. The same holds."),
+      "Bytes per second of one identity's `Publish`, `Request`, `Reply`, `Failure` and `Data`"
+          + " frames. Above it the bus pauses reading; nothing is lost. 0: no quota."),
   /** Subscriptions of one identity. */
   QUOTAS_SUBSCRIPTIONS(
       "quotas.subscriptions",
@@ -406,8 +392,7 @@ public enum ConfigKey {
       0,
       Quota.SUBSCRIPTIONS.max(),
       "",
-      "Subscriptions of one identity, on this bus; 0 for no quota. More get"
-          + " `Problem(LIMIT_EXCEEDED)`."),
+      "Subscriptions of one identity. Further ones get `Problem(LIMIT_EXCEEDED)`. 0: no quota."),
   /** Bytes that wait for the connections of one identity. */
   QUOTAS_QUEUE_BYTES(
       "quotas.queue-bytes",
@@ -416,9 +401,8 @@ public enum ConfigKey {
       0,
       Quota.QUEUE_BYTES.max(),
       "",
-      "Bytes that wait for the connections of one identity, on this bus; 0 for no quota. While they"
-          + " are over it, the queue of each holds at most its equal part, as if that were"
-          + " `limits.queue-bytes`."),
+      "Bytes that wait for all connections of one identity. Above it each queue is limited to an"
+          + " equal part, as if that were `limits.queue-bytes`. 0: no quota."),
   /** Requests of one identity in a second. */
   QUOTAS_REQUESTS(
       "quotas.requests",
@@ -427,8 +411,8 @@ public enum ConfigKey {
       0,
       Quota.REQUESTS.max(),
       "",
-      "Requests to services by one identity in a second, on this bus; 0 for no quota. More fail"
-          + " with `OVERLOADED`, not executed, and say when to try again."),
+      "Requests to services per second of one identity. Further ones fail with `OVERLOADED`, not"
+          + " executed, with a retry-after. 0: no quota."),
   /** Calls of one identity in flight. */
   QUOTAS_CALLS(
       "quotas.calls",
@@ -437,7 +421,8 @@ public enum ConfigKey {
       0,
       Quota.CALLS.max(),
       "",
-      "Calls of one identity in flight, on this bus; 0 for no quota. More fail in the same way."),
+      "Calls of one identity in flight. Further ones fail with `OVERLOADED`, not executed, with a"
+          + " retry-after. 0: no quota."),
   /** Open connections of one account. */
   QUOTAS_ACCOUNT_CONNECTIONS(
       "quotas.account-connections",
@@ -446,8 +431,7 @@ public enum ConfigKey {
       0,
       Quota.CONNECTIONS.max(),
       "",
-      "The same as `quotas.connections`, for all clients of one account together. A roles file may"
-          + " say another value for an account."),
+      "Like `quotas.connections`, for all clients of one account together. 0: no quota."),
   /** Events that one account publishes in a second. */
   QUOTAS_ACCOUNT_PUBLISH_EVENTS(
       "quotas.account-publish-events",
@@ -456,7 +440,7 @@ public enum ConfigKey {
       0,
       Quota.PUBLISH_EVENTS.max(),
       "",
-      "The same as `quotas.publish-events`, for all clients of one account together."),
+      "Like `quotas.publish-events`, for all clients of one account together. 0: no quota."),
   /** Bytes of Publish frames of one account in a second. */
   QUOTAS_ACCOUNT_PUBLISH_BYTES(
       "quotas.account-publish-bytes",
@@ -465,7 +449,7 @@ public enum ConfigKey {
       0,
       Quota.PUBLISH_BYTES.max(),
       "",
-      "The same as `quotas.publish-bytes`, for all clients of one account together."),
+      "Like `quotas.publish-bytes`, for all clients of one account together. 0: no quota."),
   /** Subscriptions of one account. */
   QUOTAS_ACCOUNT_SUBSCRIPTIONS(
       "quotas.account-subscriptions",
@@ -474,7 +458,7 @@ public enum ConfigKey {
       0,
       Quota.SUBSCRIPTIONS.max(),
       "",
-      "The same as `quotas.subscriptions`, for all clients of one account together."),
+      "Like `quotas.subscriptions`, for all clients of one account together. 0: no quota."),
   /** Bytes that wait for the connections of one account. */
   QUOTAS_ACCOUNT_QUEUE_BYTES(
       "quotas.account-queue-bytes",
@@ -483,7 +467,7 @@ public enum ConfigKey {
       0,
       Quota.QUEUE_BYTES.max(),
       "",
-      "The same as `quotas.queue-bytes`, for all clients of one account together."),
+      "Like `quotas.queue-bytes`, for all clients of one account together. 0: no quota."),
   /** Requests of one account in a second. */
   QUOTAS_ACCOUNT_REQUESTS(
       "quotas.account-requests",
@@ -492,7 +476,7 @@ public enum ConfigKey {
       0,
       Quota.REQUESTS.max(),
       "",
-      "The same as `quotas.requests`, for all clients of one account together."),
+      "Like `quotas.requests`, for all clients of one account together. 0: no quota."),
   /** Calls of one account in flight. */
   QUOTAS_ACCOUNT_CALLS(
       "quotas.account-calls",
@@ -501,7 +485,7 @@ public enum ConfigKey {
       0,
       Quota.CALLS.max(),
       "",
-      "The same as `quotas.calls`, for all clients of one account together."),
+      "Like `quotas.calls`, for all clients of one account together. 0: no quota."),
 
   /** Deadline of the HTTP upgrade. */
   TIMEOUTS_UPGRADE(
@@ -511,7 +495,7 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.MAX,
       "",
-      "From TCP accept to the finished WebSocket upgrade, TLS included."),
+      "From TCP accept to the finished WebSocket upgrade, including TLS."),
   /** Deadline of the Hello frame. */
   TIMEOUTS_HELLO(
       "timeouts.hello",
@@ -520,7 +504,7 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.MAX,
       "",
-      "From TCP accept until the client is let in: its `Hello` has come and is answered."),
+      "From TCP accept until the bus has answered the client's `Hello`."),
   /** Deadline of a message. */
   TIMEOUTS_MESSAGE(
       "timeouts.message",
@@ -529,7 +513,7 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.MAX,
       "",
-      "From the first byte of a message to its last, while the bus reads."),
+      "From the first to the last byte of a message, while the bus reads."),
   /** Time between pings. */
   TIMEOUTS_PING_INTERVAL(
       "timeouts.ping-interval",
@@ -538,8 +522,7 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.MAX,
       "",
-      "Time between pings to a client; below the 30 to 60 s after which many proxies cut an idle"
-          + " connection."),
+      "Time between pings to a client. Many proxies cut a connection that is idle for 30 to 60 s."),
   /** Wait for a sign of life after a ping. */
   TIMEOUTS_PONG(
       "timeouts.pong",
@@ -548,7 +531,7 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.MAX,
       "",
-      "From a ping to the next sign of life; then the connection is closed."),
+      "From a ping to the client's next sign of life. Then the bus closes the connection."),
   /** Time that a full queue may stall publishers. */
   TIMEOUTS_SLOW_SUBSCRIBER(
       "timeouts.slow-subscriber",
@@ -557,8 +540,8 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.MAX,
       "",
-      "How long a subscriber with the policy BLOCK may take next to nothing from a full queue; then it"
-          + " is closed with 4001."),
+      "How long a `BLOCK` subscriber may read next to nothing from its full queue. Then the bus"
+          + " closes it with 4001."),
   /** Wait for the client's Close frame. */
   TIMEOUTS_CLOSE(
       "timeouts.close",
@@ -567,7 +550,7 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.MAX,
       "",
-      "From the bus's Close frame to the client's; then the socket is closed."),
+      "From the bus's Close frame to the client's. Then the bus closes the socket."),
   /** Drain at shutdown. */
   TIMEOUTS_SHUTDOWN(
       "timeouts.shutdown",
@@ -576,7 +559,7 @@ public enum ConfigKey {
       0,
       Millis.MAX,
       "",
-      "How long a stopping bus goes on delivering what is queued; 0 does not wait."),
+      "How long a stopping bus delivers what is queued. 0: no wait."),
 
   /** permessage-deflate. */
   COMPRESSION_ENABLED(
@@ -584,11 +567,11 @@ public enum ConfigKey {
       ValueType.SWITCH,
       "false",
       "--compression",
-      "Offers permessage-deflate (RFC 7692); it saves bytes and costs processor time; messages of"
-          + " more than 256 KiB are sent as they are."),
+      "Offers permessage-deflate (RFC 7692): fewer bytes for more processor time. Messages above"
+          + " 256 KiB are never compressed."),
   /** Deflate level. */
   COMPRESSION_LEVEL(
-      "compression.level", ValueType.COUNT, "1", 1, 9, "", "Deflate level, 1 (fast) to 9 (small)."),
+      "compression.level", ValueType.COUNT, "1", 1, 9, "", "Deflate level: 1 is fast, 9 is small."),
   /** Smallest message that is compressed. */
   COMPRESSION_MIN_BYTES(
       "compression.min-bytes",
@@ -597,7 +580,7 @@ public enum ConfigKey {
       0,
       Bytes.GIB,
       "",
-      "Messages below this size are sent as they are: deflate hardly makes them smaller."),
+      "Smallest message that is compressed."),
 
   /** Shared token of the clients. */
   AUTH_TOKEN(
@@ -605,141 +588,134 @@ public enum ConfigKey {
       ValueType.SECRET,
       "",
       "",
-      "Token that all clients share and show in `Hello`. Give it in the file or the environment:"
-          + " other users of the machine can read flags."),
+      "Token that all clients share and send in `Hello`. Set it in a file or variable: other"
+          + " users of the machine can read flags."),
   /** Shared token of the clients in a file. */
   AUTH_TOKEN_FILE(
       "auth.token-file",
       ValueType.FILE,
       "",
       "",
-      "File with that token, instead of `auth.token`; white space around it does not count."),
+      "File with the token, instead of `auth.token`. Surrounding white space is ignored."),
   /** Clients admitted without credentials. */
   AUTH_ANONYMOUS(
       "auth.anonymous",
       ValueType.ANONYMOUS_SCOPE,
       "auto",
       "",
-      "Which clients are let in that show no credentials: with `loopback` those of this machine;"
-          + " `auto` is `nobody` where `auth.token`, `auth.users-file`, `auth.jwt.…` or"
-          + " `tls.client-auth` is set, else `loopback`. Requests that a proxy has passed on"
-          + " (`Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via`) are not of this machine."),
+      "Clients allowed without credentials. `loopback`: local clients that come through no proxy."
+          + " `auto`: `nobody` if a token, users, JWT or client certificates are configured, else"
+          + " `loopback`."),
   /** Users and their passwords. */
   AUTH_USERS_FILE(
       "auth.users-file",
       ValueType.FILE,
       "",
       "",
-      "File with users: lines of `name:hash:account:roles`, the hash of `eventbus hash-password`,"
-          + " or `*` for a client with a certificate; read again when it changes"
-          + " ([security](security.md#users))."),
+      "File with users, one `name:hash:account:roles` per line, read again when it changes. See"
+          + " [users](security.md#users)."),
   /** Part of a certificate that names the client. */
   AUTH_CERTIFICATE_SUBJECT(
       "auth.certificate-subject",
       ValueType.CERTIFICATE_SUBJECT,
       "uri-san",
       "",
-      "What of a client's certificate is its name: its one URI or DNS name (subject alternative"
-          + " names), or the common name."),
+      "What names the client in its certificate: the one URI or DNS alternative name, or the"
+          + " common name."),
   /** Issuer of tokens. */
   AUTH_JWT_ISSUER(
       "auth.jwt.issuer",
       ValueType.LABEL,
       "",
       "",
-      "What `iss` of a JSON Web Token has to be; needed with keys for them."),
+      "Value that `iss` of a JSON Web Token must have. Required when keys for tokens are set."),
   /** Audience of tokens. */
   AUTH_JWT_AUDIENCE(
       "auth.jwt.audience",
       ValueType.LABEL,
       "",
       "",
-      "What `aud` of a JSON Web Token has to contain; needed with keys for them."),
+      "Value that `aud` of a JSON Web Token must contain. Required when keys for tokens are set."),
   /** Claim with the roles. */
   AUTH_JWT_ROLES_CLAIM(
       "auth.jwt.roles-claim",
       ValueType.CLAIM,
       "",
       "",
-      "Claim of a JSON Web Token with roles, beside `eventbus.roles`: a list, or names with blanks"
-          + " between, such as `realm_access.roles`, `roles`, `cognito:groups` or `scope`. A claim"
-          + " of exactly that name, or a path with dots. What cannot be a role's name is passed"
-          + " over."),
+      "Claim with roles, besides `eventbus.roles`: a list or names separated by blanks. An exact"
+          + " name, or a dotted path such as `realm_access.roles`. Invalid role names are"
+          + " ignored."),
   /** Claim with the account. */
   AUTH_JWT_ACCOUNT_CLAIM(
       "auth.jwt.account-claim",
       ValueType.CLAIM,
       "",
       "",
-      "Claim of a JSON Web Token with the account, in place of `eventbus.account`: a text, or a"
-          + " list of one. A claim of exactly that name, or a path with dots. A token without it is"
-          + " refused."),
+      "Claim with the account, a text or a list of one, instead of `eventbus.account`. An exact"
+          + " name, or a dotted path. Tokens without it are refused."),
   /** Algorithms of tokens. */
   AUTH_JWT_ALGORITHMS(
       "auth.jwt.algorithms",
       ValueType.ALGORITHMS,
       "EdDSA,ES256,HS256,PS256,RS256",
       "",
-      "With which algorithms JSON Web Tokens may be signed; each only with a key of its type."),
+      "Accepted algorithms of signatures. Each key verifies only algorithms of its type."),
   /** Shared key of tokens. */
   AUTH_JWT_SECRET_FILE(
       "auth.jwt.secret-file",
       ValueType.FILE,
       "",
       "",
-      "File with the secret of tokens that are signed with HS…: as many bytes as the algorithm's"
-          + " hash has (32 for HS256) or more, taken as they are."),
+      "File with the secret of tokens signed with HS…, used byte for byte. At least as long as"
+          + " the hash: 32 bytes for HS256."),
   /** Public keys of tokens. */
   AUTH_JWT_PUBLIC_KEYS(
       "auth.jwt.public-keys",
       ValueType.FILE,
       "",
       "",
-      "File with public keys of tokens: one in PEM, or a JSON Web Key Set; read at the start."),
+      "File with public keys of tokens: one key in PEM, or a JSON Web Key Set. Read at the start"
+          + " only."),
   /** URL of public keys of tokens. */
   AUTH_JWT_JWKS_URL(
       "auth.jwt.jwks-url",
       ValueType.FETCHED_URL,
       "",
       "",
-      "Where a JSON Web Key Set with public keys of tokens is fetched, and again at half of its"
-          + " `max-age` (after 5 minutes to an hour); where it cannot be, the keys that it had hold"
-          + " for 24 hours."),
+      "URL of a JSON Web Key Set, fetched again at half of its `max-age` (5 minutes to an hour)."
+          + " While it is unreachable, known keys hold for 24 hours."),
   /** Clients that may observe the bus. */
   AUTH_OBSERVE(
       "auth.observe",
       ValueType.CLIENT_SCOPE,
       "loopback",
       "",
-      "Who may subscribe to the topics of the system (`$SYS.…`), which tell of all clients: with"
-          + " `loopback` the clients of this machine."),
+      "Clients that may subscribe to `$SYS.…`, which reports on all clients. `loopback`: local"
+          + " clients."),
   /** Clients that may stall publishers. */
   AUTH_BLOCK(
       "auth.block",
       ValueType.CLIENT_SCOPE,
       "loopback",
       "",
-      "Who may subscribe with the policy `BLOCK`, which stalls publishers: with `loopback` the"
-          + " clients of this machine and those that have proved who they are."),
+      "Clients that may subscribe with `BLOCK`, which stalls publishers. `loopback`: local"
+          + " clients and clients that have logged in."),
   /** Roles file. */
   AUTH_ROLES_FILE(
       "auth.roles-file",
       ValueType.FILE,
       "",
       "",
-      "File that says what clients may do by their roles, in place of `auth.observe` and"
-          + " `auth.block`. It is looked at every 3 s, and a change holds for clients that connect"
-          + " from then on. Without it clients may do everything but what these two keys say."),
+      "File with the permissions of roles, instead of `auth.observe` and `auth.block`. Read again"
+          + " within seconds, for new connections. See [roles](security.md#roles-and-rules)."),
   /** Key of resumes. */
   AUTH_RESUME_KEY_FILE(
       "auth.resume-key-file",
       ValueType.FILE,
       "",
       "",
-      "File with the secret that producer numbers are signed with, at least 32 bytes, the same for"
-          + " all buses of a cluster. Without it a bus in a cluster derives one from the cluster's"
-          + " secret, and a bus alone keeps one in `.eventbus/resume-key` of the user's home. A"
-          + " cluster with TLS and no secret needs it."),
+      "File with the key that signs producer numbers: 32 bytes or more, the same for all buses of"
+          + " a cluster. See [the key of producer numbers](#the-key-of-producer-numbers)."),
 
   /** Name of the cluster. */
   CLUSTER_ID(
@@ -747,35 +723,31 @@ public enum ConfigKey {
       ValueType.NAME,
       "eventbus",
       "",
-      "Name of the cluster. Buses of different names refuse each other, and a directory that"
-          + " belongs to another one is refused."),
+      "Name of the cluster. Buses and directories of other clusters are refused."),
   /** Directory of the registry's copy. */
   CLUSTER_DIRECTORY(
       "cluster.directory",
       ValueType.FILE,
       "",
       "--cluster-directory",
-      "Directory in which this bus keeps its copy of the registry, of its own and on a disk that"
-          + " survives a restart; makes the bus a member of a cluster, a new one of its own if it"
-          + " is not told of others. Empty with `cluster.join` or `cluster.discover` is"
-          + " `eventbus-data` where the bus is started; without them the bus serves alone and needs"
-          + " none."),
+      "Directory of this bus's copy of the registry, on a disk that survives restarts; makes the"
+          + " bus a member of a cluster. Empty with `cluster.join` or `cluster.discover`:"
+          + " `eventbus-data`."),
   /** Links of other buses. */
   CLUSTER_JOIN(
       "cluster.join",
       ValueType.ENDPOINTS,
       "",
       "--join",
-      "Where the links of other buses are; a name may lead to several addresses, and this bus may"
-          + " be among them. The first start of a cluster waits for all of them; later one that"
-          + " answers is enough."),
+      "Addresses for links of the buses, which may include this one; a name may lead to several."
+          + " The first start waits for all of them, a later one for any."),
   /** Search on the local network. */
   CLUSTER_DISCOVER(
       "cluster.discover",
       ValueType.SWITCH,
       "false",
       "--discover",
-      "Looks for other buses on the local network by multicast."),
+      "Finds other buses on the local network by multicast."),
   /** Minimum number of founders. */
   CLUSTER_FOUNDERS(
       "cluster.founders",
@@ -784,18 +756,16 @@ public enum ConfigKey {
       1,
       64,
       "",
-      "How many fresh buses, this one included, must have found each other before they found a"
-          + " cluster. Set it to the number that you start where `cluster.join` is one name for all"
-          + " of them, or they look for each other by multicast: so that none of them, when it sees"
-          + " no other yet, begins a cluster of its own."),
+      "Fresh buses, this one included, that must meet before they found a cluster. Set it to the"
+          + " number you start, if `cluster.join` is one name for all or with `cluster.discover`."),
   /** Address of the links. */
   CLUSTER_HOST(
       "cluster.host",
       ValueType.HOST,
       "",
       "--cluster-host",
-      "Address to listen on for other buses. Empty is all interfaces where there is a secret or"
-          + " TLS, else `127.0.0.1`: beyond this machine strangers have to be kept out."),
+      "Address for links of other buses. Empty: all interfaces if there is a secret or TLS, else"
+          + " `127.0.0.1`."),
   /** Port of the links. */
   CLUSTER_PORT(
       "cluster.port",
@@ -804,15 +774,15 @@ public enum ConfigKey {
       0,
       65_535,
       "--cluster-port",
-      "TCP port for other buses; 0 takes a free one, for tests only."),
+      "TCP port for links of other buses. 0: a free port, for tests only."),
   /** Advertised address of the links. */
   CLUSTER_ADVERTISED(
       "cluster.advertised",
       ValueType.ENDPOINT,
       "",
       "",
-      "Where other buses reach this one. Empty is `cluster.host`, or where that is all interfaces"
-          + " the address of the one that leads to the others; without a port it is"
+      "Address at which other buses reach this one. Empty: `cluster.host`, or if that is all"
+          + " interfaces, the local address that leads to the others. Default port:"
           + " `cluster.port`."),
   /** Advertised URLs for clients. */
   CLUSTER_CLIENT_URLS(
@@ -820,9 +790,9 @@ public enum ConfigKey {
       ValueType.URLS,
       "",
       "",
-      "Where clients reach this bus, as told to other buses and their clients, the best first."
-          + " Empty is made of `listen.host`, or where that is all interfaces the host of"
-          + " `cluster.advertised`, with `listen.port` and `listen.path`."),
+      "URLs of this bus for clients, best first; other buses pass them on. Empty: made of"
+          + " `listen.host` (all interfaces: host of `cluster.advertised`), `listen.port` and"
+          + " `listen.path`."),
   /** Number of voters. */
   CLUSTER_VOTERS(
       "cluster.voters",
@@ -831,15 +801,16 @@ public enum ConfigKey {
       1,
       7,
       "",
-      "How many buses vote: 1, 3, 5 or 7; the same on all. With 3 one of them may fail, with 5 two;"
-          + " every further bus only follows."),
+      "Buses that vote: 1, 3, 5 or 7, the same on all. 3 tolerate one failure, 5 two. Further"
+          + " buses have a copy and no vote."),
   /** Failure domain of the bus. */
   CLUSTER_ZONE(
       "cluster.zone",
       ValueType.NAME,
       "default",
       "",
-      "What fails together with this bus: a rack, a data centre. Votes are spread over zones."),
+      "What fails together with this bus, such as a rack or data centre. Votes are spread over"
+          + " zones."),
   /** Lease of a bus. */
   CLUSTER_LEASE(
       "cluster.lease",
@@ -848,8 +819,8 @@ public enum ConfigKey {
       Millis.MIN_LEASE,
       Millis.DAY,
       "",
-      "How long a bus counts as alive after it was heard of; it is renewed three times in that"
-          + " time. Shorter than the longest pause of a process is too short."),
+      "How long a bus counts as alive after its last sign of life; renewed three times in that"
+          + " time. Must exceed the longest pause of a process."),
   /** Delay before a voter is replaced. */
   CLUSTER_REPLACE_VOTER_AFTER(
       "cluster.replace-voter-after",
@@ -858,8 +829,8 @@ public enum ConfigKey {
       0,
       Millis.MAX,
       "",
-      "How long the lease of a voter must have run out before another bus gets its vote; longer"
-          + " than a restart takes."),
+      "How long a voter's lease must have expired before another bus gets its vote. Must exceed"
+          + " the time of a restart."),
   /** Deadline of leaving. */
   CLUSTER_LEAVE(
       "cluster.leave",
@@ -868,55 +839,54 @@ public enum ConfigKey {
       0,
       Millis.DAY,
       "",
-      "How long a stopping bus waits at most, beyond `timeouts.shutdown`, to hand over the"
-          + " leadership and its vote and to tell that it leaves; 0 does not wait."),
+      "Longest wait of a stopping bus, after `timeouts.shutdown`, to hand over leadership and"
+          + " vote and to report that it leaves. 0: no wait."),
   /** Shared secret of the buses. */
   CLUSTER_SECRET(
       "cluster.secret",
       ValueType.SECRET,
       "",
       "",
-      "Secret that all buses of the cluster share, 16 characters at least; make it of 32 random"
-          + " bytes (`openssl rand -hex 32`), because clients hold what a weak one can be guessed"
-          + " with. It authenticates buses and encrypts nothing. Give it in a file or the"
-          + " environment: other users of the machine can read flags."),
+      "Secret of all buses, 16 characters or more; use 32 random bytes (`openssl rand -hex 32`)."
+          + " It authenticates and does not encrypt. Set it in a file or variable: others can"
+          + " read flags."),
   /** File with the shared secret. */
   CLUSTER_SECRET_FILE(
       "cluster.secret-file",
       ValueType.FILE,
       "",
       "",
-      "File with the secret, instead of `cluster.secret`; white space around it does not count."),
+      "File with the secret, instead of `cluster.secret`. Surrounding white space is ignored."),
   /** Certificate chain of the links. */
   CLUSTER_TLS_CERTIFICATE(
       "cluster.tls-certificate",
       ValueType.FILE,
       "",
       "",
-      "PEM file with this bus's certificate chain for links to other buses; turns TLS between buses"
-          + " on together with `cluster.tls-key` and `cluster.tls-ca`."),
+      "PEM file with this bus's certificate chain for links. Together with `cluster.tls-key` and"
+          + " `cluster.tls-ca` it turns on TLS between buses."),
   /** Private key of the links. */
   CLUSTER_TLS_KEY(
       "cluster.tls-key",
       ValueType.FILE,
       "",
       "",
-      "PEM file with the private key of that certificate (PKCS#8, not encrypted)."),
+      "PEM file with the private key of `cluster.tls-certificate`: PKCS#8, not encrypted."),
   /** Authority of the links. */
   CLUSTER_TLS_CA(
       "cluster.tls-ca",
       ValueType.FILE,
       "",
       "",
-      "PEM file with the certificates of the cluster's own authority: whoever has a certificate of"
-          + " it is taken for a bus of the cluster."),
+      "PEM file with the cluster's own authority. Every certificate of this authority counts as a"
+          + " bus of the cluster."),
   /** Multicast group. */
   CLUSTER_DISCOVERY_GROUP(
       "cluster.discovery-group",
       ValueType.HOST,
       "239.255.80.82",
       "",
-      "Multicast group of `cluster.discover`; datagrams stay on the local network (TTL 1)."),
+      "Multicast group of `cluster.discover`. Datagrams stay on the local network (TTL 1)."),
   /** Multicast port. */
   CLUSTER_DISCOVERY_PORT(
       "cluster.discovery-port",
@@ -932,8 +902,8 @@ public enum ConfigKey {
       ValueType.INTERFACE,
       "",
       "",
-      "Network interface of `cluster.discover`, by its name or one of its addresses. Empty is the"
-          + " one with the address that this bus advertises."),
+      "Network interface of `cluster.discover`, by its name or one of its addresses. Empty: the"
+          + " one with the advertised address."),
 
   /** Moves by an overloaded bus. */
   BALANCE_ENABLED(
@@ -941,8 +911,8 @@ public enum ConfigKey {
       ValueType.SWITCH,
       "true",
       "",
-      "Whether a bus of a cluster that has too much to do moves clients to others by itself. What"
-          + " an operator asks for, and a stopping bus, moves them in any case."),
+      "Whether an overloaded bus moves clients to others by itself. Drains and moves that an"
+          + " operator asks for work in any case."),
   /** Load above which a bus is overloaded. */
   BALANCE_HIGH_PERCENT(
       "balance.high-percent",
@@ -951,9 +921,8 @@ public enum ConfigKey {
       2,
       100,
       "",
-      "A bus is overloaded when its load has been above this for `balance.overload-after`. The load"
-          + " is the fullest of: processor time of the busiest event loop, events and bytes a"
-          + " second where a capacity is set, open connections, memory held for clients."),
+      "Load, in percent, above which a bus is overloaded. Load is the highest of: busiest event"
+          + " loop, connections, memory for clients, events and bytes where a capacity is set."),
   /** Load below which overload ends. */
   BALANCE_LOW_PERCENT(
       "balance.low-percent",
@@ -962,8 +931,8 @@ public enum ConfigKey {
       1,
       99,
       "",
-      "An overloaded bus moves clients until its load is below this, and no bus lets itself be"
-          + " filled beyond it; less than `balance.high-percent`."),
+      "Load, in percent, down to which an overloaded bus moves clients, and up to which others"
+          + " accept these. Less than `balance.high-percent`."),
   /** Duration of high load that counts as overload. */
   BALANCE_OVERLOAD_AFTER(
       "balance.overload-after",
@@ -972,7 +941,7 @@ public enum ConfigKey {
       0,
       Millis.DAY,
       "",
-      "How long the load must have been high before clients are moved."),
+      "How long the load must be high before clients are moved."),
   /** Events that are full load. */
   BALANCE_CAPACITY_EVENTS(
       "balance.capacity-events",
@@ -981,7 +950,7 @@ public enum ConfigKey {
       0,
       1_000_000_000,
       "",
-      "Events a second, received and sent, that count as full load; 0 does not count them."),
+      "Events per second, received and sent, that are full load. 0: not counted."),
   /** Bytes that are full load. */
   BALANCE_CAPACITY_BYTES(
       "balance.capacity-bytes",
@@ -990,7 +959,7 @@ public enum ConfigKey {
       0,
       Bytes.TIB,
       "",
-      "Bytes a second, received and sent, that count as full load; 0 does not count them."),
+      "Bytes per second, received and sent, that are full load. 0: not counted."),
   /** Rate of moves. */
   BALANCE_MOVES_PER_SECOND(
       "balance.moves-per-second",
@@ -999,9 +968,8 @@ public enum ConfigKey {
       1,
       100_000,
       "",
-      "How many clients may begin to move in a second: each makes a new connection. From a bus that"
-          + " is overloaded the more the fuller it is, up to four times as many from one that is as"
-          + " full as can be."),
+      "Clients that may begin to move per second. An overloaded bus moves up to four times as"
+          + " many, the more the higher its load."),
   /** Pause after a move. */
   BALANCE_COOL_DOWN(
       "balance.cool-down",
@@ -1010,7 +978,8 @@ public enum ConfigKey {
       0,
       Millis.DAY,
       "",
-      "How long a client that was moved because of overload, or asked to, is left alone."),
+      "How long a client is not asked to move again after it moved or was asked to. Drains ignore"
+          + " it."),
   /** Maximum of moves of one client within a minute. */
   BALANCE_MAX_MOVES_PER_MINUTE(
       "balance.max-moves-per-minute",
@@ -1019,8 +988,7 @@ public enum ConfigKey {
       1,
       8,
       "",
-      "How often one client may be moved within a minute, for whatever reason; the Java SDK does"
-          + " not let itself be moved more than 8 times."),
+      "Moves of one client per minute, for any reason. The Java SDK accepts at most 8."),
   /** Deadline of a move. */
   BALANCE_DEADLINE(
       "balance.deadline",
@@ -1029,7 +997,7 @@ public enum ConfigKey {
       100,
       Millis.DAY,
       "",
-      "How long a client may take to move; then it is closed with 4000 and reconnects."),
+      "How long a client may take to move. Then the bus closes it with 4000, and it reconnects."),
   /** Timeout of a drain. */
   BALANCE_DRAIN_TIMEOUT(
       "balance.drain-timeout",
@@ -1038,8 +1006,8 @@ public enum ConfigKey {
       0,
       Millis.DAY,
       "",
-      "How long a stopping bus of a cluster goes on moving its clients before it closes those that"
-          + " are left; 0 closes all at once. What kills the process must wait longer."),
+      "How long a stopping bus moves its clients before it closes the rest. 0: it closes all at"
+          + " once. Whatever kills the process must wait longer."),
   /** Children in a tree. */
   FEDERATION_FANOUT(
       "federation.fanout",
@@ -1048,8 +1016,8 @@ public enum ConfigKey {
       1,
       1024,
       "",
-      "To how many other buses a bus sends an event itself at most; those pass it on to the rest."
-          + " More than there are others is a mesh, 1 a chain. The same on all buses."),
+      "Buses to which a bus sends an event itself; those pass it on to the rest. As many as there"
+          + " are others: a mesh; 1: a chain. The same on all buses."),
   /** Bytes queued for one lane. */
   FEDERATION_QUEUE_BYTES(
       "federation.queue-bytes",
@@ -1058,10 +1026,8 @@ public enum ConfigKey {
       64 * Bytes.KIB,
       Bytes.TIB,
       "",
-      "Bytes that may wait for one lane to another bus, sent or not, until that bus has"
-          + " acknowledged them; beyond, publishers wait. There is one lane for each event loop."
-          + " The same for each direction of a stream of calls, beyond which calls go elsewhere or"
-          + " wait."),
+      "Unacknowledged bytes on one link to another bus; beyond it publishers wait. Each event"
+          + " loop has its own link. The same for each direction of a stream of calls."),
   /** Bytes queued for all lanes. */
   FEDERATION_MEMORY_PERCENT(
       "federation.memory-percent",
@@ -1070,8 +1036,8 @@ public enum ConfigKey {
       1,
       100,
       "",
-      "Part of `limits.memory-bytes` that may wait for all lanes together, in per cent. From half"
-          + " of it on, each lane may hold only its part of that half; beyond, publishers wait."),
+      "Percent of `limits.memory-bytes` that may wait on all links together; beyond it publishers"
+          + " wait. From half of it on, each link may hold only its part of that half."),
   /** Filters told to other buses. */
   FEDERATION_FILTERS(
       "federation.filters",
@@ -1080,10 +1046,9 @@ public enum ConfigKey {
       1,
       10_000_000,
       "",
-      "Different filters (and groups) that the clients of one bus may subscribe to in a cluster:"
-          + " all buses keep those of all. One connection may bring an eighth, one address"
-          + " `limits.address-memory-percent` where half is taken; the last quarter is for"
-          + " connections with less than 64. The same on all buses."),
+      "Different filters and groups of one bus's clients; all buses store those of all. One"
+          + " connection may add an eighth. The same on all buses. See"
+          + " [filters](#filters-in-a-cluster)."),
   /** Timeout of guarantees that wait for peers. */
   FEDERATION_SYNC_TIMEOUT(
       "federation.sync-timeout",
@@ -1092,8 +1057,8 @@ public enum ConfigKey {
       Millis.MIN,
       60_000,
       "",
-      "How long the `Confirm` of a subscription, `Drained` and the answer to a `Barrier` wait for"
-          + " other buses, and a starting bus for what the others subscribe to."),
+      "How long a subscription's `Confirm`, `Drained` and a `Barrier` wait for other buses, and a"
+          + " starting bus for their subscription tables."),
   /** Timeout of an unreachable peer. */
   FEDERATION_PEER_TIMEOUT(
       "federation.peer-timeout",
@@ -1102,8 +1067,8 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.DAY,
       "",
-      "How long events wait for a bus that cannot be reached; then they are counted as lost, and"
-          + " nothing waits for it until it is back."),
+      "How long events wait for an unreachable bus. Then they count as lost, and nothing waits"
+          + " for that bus until it is back."),
   /** Interval of keepalives on lanes. */
   FEDERATION_HEARTBEAT(
       "federation.heartbeat",
@@ -1112,8 +1077,7 @@ public enum ConfigKey {
       Millis.MIN,
       60_000,
       "",
-      "How long a lane is quiet before a bus shows the other that it lives. The same on all"
-          + " buses."),
+      "Quiet time on a link after which a bus sends a sign of life. The same on all buses."),
   /** Timeout of silence on lanes. */
   FEDERATION_KEEPALIVE_TIMEOUT(
       "federation.keepalive-timeout",
@@ -1122,8 +1086,8 @@ public enum ConfigKey {
       2 * Millis.MIN,
       600_000,
       "",
-      "How long the other side of a lane may say nothing before the lane is opened anew; at least"
-          + " twice `federation.heartbeat`."),
+      "Silence of the other bus after which a link is opened anew. At least twice"
+          + " `federation.heartbeat`."),
 
   /** Default timeout of a request. */
   SERVICES_TIMEOUT(
@@ -1133,8 +1097,8 @@ public enum ConfigKey {
       Millis.MIN,
       600_000,
       "",
-      "How long the caller of a service waits for the answer where the request does not"
-          + " say so. No request waits longer than ten minutes."),
+      "How long a caller waits for an answer when its request sets no time-out. No request waits"
+          + " longer than 10 minutes."),
   /** Longest wait of requests for a member. */
   SERVICES_MAX_WAIT(
       "services.max-wait",
@@ -1143,10 +1107,8 @@ public enum ConfigKey {
       Millis.MIN,
       600_000,
       "",
-      "How long requests may wait for a member that is free, at most three quarters of their"
-          + " time. While those before it have waited so long (half of it for one of normal"
-          + " priority, a tenth for one of low priority), a request is refused with `OVERLOADED`,"
-          + " and with it the first of those, where it has waited the whole of it."),
+      "New requests fail with `OVERLOADED` once waiting ones are this old (normal priority: half,"
+          + " low: a tenth), at most three quarters of their time-out."),
   /** Retries of a call with other members. */
   SERVICES_RETRIES(
       "services.retries",
@@ -1155,8 +1117,7 @@ public enum ConfigKey {
       0,
       100,
       "",
-      "How often a call that may be executed twice is given to another member after the"
-          + " one that had it is lost."),
+      "How often an idempotent call goes to another member after the one that had it is lost."),
   /** Budget of repeated calls. */
   SERVICES_RETRY_PERCENT(
       "services.retry-percent",
@@ -1165,8 +1126,8 @@ public enum ConfigKey {
       0,
       100,
       "",
-      "Calls of a service that may be given to another member in this way, of a hundred"
-          + " of its calls; ten a second on each event loop in any case."),
+      "Retries per hundred calls of a service. Ten per second on each event loop are always"
+          + " allowed."),
   /** Requests that wait. */
   SERVICES_QUEUE_REQUESTS(
       "services.queue-requests",
@@ -1175,8 +1136,8 @@ public enum ConfigKey {
       1,
       10_000_000,
       "",
-      "Requests that may wait for one service; those of one user as many as there is room left"
-          + " for others."),
+      "Requests that may wait for one service. One user may take as much as is left for the"
+          + " others."),
   /** Bytes of requests that wait. */
   SERVICES_QUEUE_BYTES(
       "services.queue-bytes",
@@ -1185,7 +1146,7 @@ public enum ConfigKey {
       0,
       Bytes.TIB,
       "",
-      "Bytes of requests that may wait for members on the whole bus; 0 is a quarter of"
+      "Bytes of requests that may wait for members on the whole bus. 0: a quarter of"
           + " `limits.memory-bytes`."),
   /** Members of a request to all. */
   SERVICES_MAX_GATHER_MEMBERS(
@@ -1195,8 +1156,8 @@ public enum ConfigKey {
       1,
       1_000_000,
       "",
-      "Members that the requests of one connection to all members of a service may wait for"
-          + " together."),
+      "Members for whose answers one connection may wait at a time, with all its requests to all"
+          + " members of a service."),
   /** Time that a lost member counts as present. */
   SERVICES_REJOIN(
       "services.rejoin",
@@ -1205,7 +1166,7 @@ public enum ConfigKey {
       Millis.MIN,
       600_000,
       "",
-      "How long after the loss of its connection a member counts as present on"
+      "How long a member that has lost its connection counts as present on"
           + " `$SYS.services.<name>`, unless it comes back."),
 
   /** Interval of a bus's figures. */
@@ -1216,8 +1177,8 @@ public enum ConfigKey {
       0,
       Millis.MAX,
       "",
-      "How often the bus publishes its figures on `$SYS.bus.<name>.stats`, while something in the"
-          + " cluster subscribes to that; 0 is never."),
+      "How often the bus publishes its figures on `$SYS.bus.<name>.stats`, while anything in the"
+          + " cluster subscribes to them. 0: never."),
 
   /** Path of the echo endpoint. */
   DIAGNOSTICS_ECHO_PATH(
@@ -1225,8 +1186,8 @@ public enum ConfigKey {
       ValueType.URL_PATH,
       "",
       "",
-      "Path of an endpoint that sends every message back, for WebSocket conformance suites; empty"
-          + " is off. Leave it off in production."),
+      "Path of an endpoint that returns every message, for WebSocket conformance suites. Empty:"
+          + " off. Leave it off in production."),
   /** Largest message of the echo endpoint. */
   DIAGNOSTICS_ECHO_MESSAGE_BYTES(
       "diagnostics.echo-message-bytes",
@@ -1235,7 +1196,7 @@ public enum ConfigKey {
       1,
       Bytes.GIB,
       "",
-      "Largest message of the echo endpoint; conformance suites send 16 MiB."),
+      "Largest message of the echo endpoint. Conformance suites send 16 MiB."),
 
   /** Existence of the administration port. */
   ADMIN_ENABLED(
@@ -1243,16 +1204,16 @@ public enum ConfigKey {
       ValueType.SWITCH,
       "true",
       "",
-      "Whether the administration port (health, metrics, API) is there at all."),
+      "Whether the bus opens the administration port: health, metrics, API."),
   /** Address of the administration port. */
   ADMIN_HOST(
       "admin.host",
       ValueType.HOST,
       "127.0.0.1",
       "--admin-host",
-      "Address of the administration port. This machine only, because there nobody has to log in;"
-          + " any other address needs a login (`admin.token-file`, or `admin.account` with"
-          + " `auth.users-file` or `auth.jwt.…`) and `admin.tls-certificate`."),
+      "Address of the administration port. Any address but loopback requires a login"
+          + " (`admin.token-file`, or `admin.account` with users or JWT) and"
+          + " `admin.tls-certificate`."),
   /** Port of the administration API. */
   ADMIN_PORT(
       "admin.port",
@@ -1261,80 +1222,76 @@ public enum ConfigKey {
       0,
       65_535,
       "--admin-port",
-      "TCP port of the administration API; 0 takes a free one."),
+      "TCP port of the administration. 0: a free port."),
   /** Names of the administration port. */
   ADMIN_ALLOWED_HOSTS(
       "admin.allowed-hosts",
       ValueType.HOSTS,
       "",
       "",
-      "Names in `Host` that the administration port answers to, besides `localhost`, `admin.host`"
-          + " and (where it listens to more than loopback) every IP address; `*` for all, where a"
-          + " proxy decides."),
+      "Names in `Host` that the port answers to, besides `localhost`, `admin.host` and, if it"
+          + " listens beyond loopback, all IP addresses. `*`: all names, if a proxy decides."),
   /** Condition of operators' login. */
   ADMIN_AUTH(
       "admin.auth",
       ValueType.ADMIN_AUTH,
       "auto",
       "",
-      "Whether the administration port asks who calls: `auto` where a token is set, and where"
-          + " `admin.host` is no loopback address; `required` always."),
+      "Whether callers must log in. `auto`: if a token is set, or `admin.host` is not loopback."
+          + " `required`: always."),
   /** Token of administrators. */
   ADMIN_TOKEN(
       "admin.token",
       ValueType.SECRET,
       "",
       "",
-      "Token with which anybody administers this bus (`Authorization: Bearer`), 16 characters at"
-          + " least. Give it in a file or the environment: other users of the machine can read"
-          + " flags."),
+      "Token of administrators (`Authorization: Bearer`), 16 characters or more. Set it in a file"
+          + " or variable: other users of the machine can read flags."),
   /** Token of administrators in a file. */
   ADMIN_TOKEN_FILE(
       "admin.token-file",
       ValueType.FILE,
       "",
       "",
-      "File with that token, instead of `admin.token`; white space around it does not count."),
+      "File with the token, instead of `admin.token`. Surrounding white space is ignored."),
   /** Account of operators. */
   ADMIN_ACCOUNT(
       "admin.account",
       ValueType.NAME,
       "",
       "",
-      "Account of operators: users and JSON Web Tokens of it, and of no other, may do at the"
-          + " administration port what their roles `viewer`, `operator` and `admin` allow. Without"
-          + " it only the token of `admin.token` or `admin.token-file` opens that port. Give the"
-          + " account to people who administer the bus only."),
+      "Account of operators: only its users and tokens may administer, by their roles `viewer`,"
+          + " `operator` and `admin`. Empty: only the administrators' token may."),
   /** Metrics without a login. */
   ADMIN_METRICS_OPEN(
       "admin.metrics-open",
       ValueType.SWITCH,
       "false",
       "",
-      "Whether `/metrics` is there without a login, as `/healthz` and `/readyz` always are."),
+      "Whether `/metrics` is available without a login, as `/healthz` and `/readyz` always are."),
   /** Certificate of the administration port. */
   ADMIN_TLS_CERTIFICATE(
       "admin.tls-certificate",
       ValueType.FILE,
       "",
       "",
-      "PEM file with the certificate chain of the administration port; turns TLS on together with"
-          + " `admin.tls-key`."),
+      "PEM file with the certificate chain of the administration port. Together with"
+          + " `admin.tls-key` it turns on TLS."),
   /** Key of the administration port. */
   ADMIN_TLS_KEY(
       "admin.tls-key",
       ValueType.FILE,
       "",
       "",
-      "PEM file with the private key of that certificate (PKCS#8, not encrypted)."),
+      "PEM file with the private key of `admin.tls-certificate`: PKCS#8, not encrypted."),
   /** Administration without TLS beyond this machine. */
   ADMIN_PLAINTEXT(
       "admin.plaintext",
       ValueType.SWITCH,
       "false",
       "",
-      "Lets the administration port be reached from other machines without TLS, where something"
-          + " else encrypts: a proxy, or the network of containers on one machine."),
+      "Lets other machines use the administration port without TLS, where something else protects"
+          + " it: a proxy, or the network of containers on one machine."),
 
   /** File of the audit log. */
   AUDIT_FILE(
@@ -1342,8 +1299,8 @@ public enum ConfigKey {
       ValueType.FILE,
       "",
       "",
-      "File of the [audit log](#audit-log), JSON lines; without it there is none but on"
-          + " `$SYS.audit.…`."),
+      "File of the [audit log](monitoring.md#audit-log), JSON lines. Empty: entries go to"
+          + " `$SYS.audit.…` only."),
   /** Size of a file of the audit log. */
   AUDIT_MAX_BYTES(
       "audit.max-bytes",
@@ -1352,10 +1309,10 @@ public enum ConfigKey {
       64 * Bytes.KIB,
       16 * Bytes.GIB,
       "",
-      "Size from which on another file is begun; the full one is `audit.file` with `.1` behind its"
-          + " name, the one before `.2` and so on."),
+      "Size at which the bus begins another file. Full files get `.1`, `.2` and so on, `.1` the"
+          + " newest."),
   /** Number of files of the audit log. */
-  AUDIT_FILES("audit.files", ValueType.COUNT, "10", 1, 20, "", "How many full files are kept."),
+  AUDIT_FILES("audit.files", ValueType.COUNT, "10", 1, 20, "", "Full files that are retained."),
 
   /** Log level. */
   LOG_LEVEL(
@@ -1442,9 +1399,9 @@ public enum ConfigKey {
   }
 
   /**
-   * Returns what the key does and the reason of its default.
+   * Returns what the key does.
    *
-   * @return a sentence or two, in Markdown
+   * @return a sentence or two of at most 200 characters together, in Markdown
    */
   public String reason() {
     return reason;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Heap of calls and services: the measured growth is what clients are charged for; the figures in
- * docs/operations.md are printed here.
+ * docs/configuration.md are printed here.
  */
 class CallHeapTest {
   private static final int MANY = 20_000;

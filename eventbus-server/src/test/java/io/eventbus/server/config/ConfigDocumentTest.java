@@ -2,38 +2,50 @@ package io.eventbus.server.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.eventbus.testing.GeneratedPart;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** The table in the operations manual equals the table in the code. */
+/** The reference of keys in docs/configuration.md is generated from the keys. */
 class ConfigDocumentTest {
-  private static final Path DOCUMENT = Path.of("..", "docs", "operations.md");
-  private static final String BEGIN = "<!-- begin: configuration keys -->\n";
-  private static final String END = "<!-- end: configuration keys -->\n";
+  private static final int LONGEST_TEXT = 200;
 
   @Test
-  void operationsManualHasEveryKey() throws Exception {
-    String document = Files.readString(DOCUMENT);
-    assertThat(document).contains(BEGIN, END);
-    String table =
-        document.substring(document.indexOf(BEGIN) + BEGIN.length(), document.indexOf(END));
-    assertThat(table).isEqualTo(table());
+  void thePageHasEveryKeyAsItIsInTheCode() throws Exception {
+    String sections =
+        Arrays.stream(ConfigSection.values())
+            .map(ConfigDocumentTest::section)
+            .collect(Collectors.joining("\n"));
+    GeneratedPart.check("configuration.md", "configuration keys", "\n" + sections + "\n");
   }
 
-  private static String table() {
-    return Arrays.stream(ConfigKey.values())
-        .map(ConfigDocumentTest::row)
-        .collect(
-            Collectors.joining(
-                "\n", "| key | default | range | what it does |\n|---|---|---|---|\n", "\n"));
+  @Test
+  void everyKeyIsInOneSection() {
+    List<ConfigKey> keys =
+        Arrays.stream(ConfigSection.values()).flatMap(section -> section.keys().stream()).toList();
+    assertThat(keys).containsExactlyInAnyOrder(ConfigKey.values());
   }
 
-  private static String row(ConfigKey key) {
-    String name = "`" + key.key() + "`" + (key.flag().isEmpty() ? "" : "<br>`" + key.flag() + "`");
+  @ParameterizedTest
+  @EnumSource
+  void textsAreShort(ConfigKey key) {
+    assertThat(key.reason()).hasSizeLessThanOrEqualTo(LONGEST_TEXT);
+  }
+
+  private static String section(ConfigSection section) {
+    String keys =
+        section.keys().stream().map(ConfigDocumentTest::entry).collect(Collectors.joining());
+    return "### " + section.title() + "\n\n" + GeneratedPart.paragraph(section.summary()) + keys;
+  }
+
+  private static String entry(ConfigKey key) {
+    String flag = key.flag().isEmpty() ? "" : " (`" + key.flag() + "`)";
     String value = key.defaultText().isEmpty() ? "none" : "`" + key.defaultText() + "`";
-    return "| " + name + " | " + value + " | " + key.range() + " | " + key.reason() + " |";
+    String head = "**`" + key.key() + "`**" + flag + " · default " + value + " · " + key.range();
+    return GeneratedPart.entry(head, key.reason());
   }
 }

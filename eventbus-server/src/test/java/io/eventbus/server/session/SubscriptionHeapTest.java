@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Heap of subscriptions: the measured growth is what the index counts; the figures in
- * docs/operations.md are printed here.
+ * docs/configuration.md are printed here.
  */
 class SubscriptionHeapTest {
   private static final int MANY = 20_000;

@@ -11,7 +11,10 @@ from urllib.parse import urlsplit
 from kosoku import FailureError, run_fuzzingclient
 from kosoku._report import write_reports
 
-# Timeout of a case: the suite itself waits only for seconds.
+# Groups of cases that ask the bus to compress with a smaller window. The JDK has none, so the bus does not negotiate it.
+NOT_NEGOTIATED = ("13.3.", "13.5.")
+
+# Timeout of all cases at one endpoint: the suite itself waits only for seconds.
 TIMEOUT = 1800
 AT_A_TIME = 2
 
@@ -58,25 +61,31 @@ async def plain(url: str):
         server.close()
 
 
+def passed(result) -> bool:
+    """Returns whether the bus did as the case requires, or did not negotiate what it cannot do."""
+    if result.behavior.value == "UNIMPLEMENTED":
+        return result.case_id.startswith(NOT_NEGOTIATED)
+    return result.behavior.value in ("OK", "NON-STRICT", "INFORMATIONAL") and result.behavior_close.value in ("OK", "INFORMATIONAL")
+
+
 async def play(url: str, cases: list[str], reports: str) -> bool:
     async with plain(url) as address:
-        problem = ""
         try:
             results = await asyncio.wait_for(run_fuzzingclient(address, cases, [], concurrency=AT_A_TIME), TIMEOUT)
         except FailureError as failure:
-            results, problem = failure.results, str(failure)
+            results = failure.results
     if not results:
         print(f"autobahn: {url}: no case was played (expected: some of {' '.join(cases)})", file=sys.stderr)
         return False
     if reports:
         write_reports(results, f"{reports}/{urlsplit(url).scheme}")
     counts = Counter(str(result.behavior.value) for result in results)
-    told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-    # UNIMPLEMENTED are the cases that the bus does not negotiate: another window of compression.
-    print(f"autobahn: {url}: {len(results)} cases: {told}")
-    if problem:
-        print(problem, file=sys.stderr)
-    return not problem
+    summary = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    print(f"autobahn: {url}: {len(results)} cases: {summary}")
+    failed = [result for result in results if not passed(result)]
+    for result in failed:
+        print(f"  {result.case_id}: {result.behavior.value}, close {result.behavior_close.value}", file=sys.stderr)
+    return not failed
 
 
 async def main() -> int:
@@ -85,8 +94,8 @@ async def main() -> int:
     parser.add_argument("--cases", nargs="+", required=True)
     parser.add_argument("--urls", nargs="+", required=True)
     arguments = parser.parse_args()
-    passed = [await play(url, arguments.cases, arguments.reports) for url in arguments.urls]
-    return 0 if all(passed) else 1
+    all_passed = [await play(url, arguments.cases, arguments.reports) for url in arguments.urls]
+    return 0 if all(all_passed) else 1
 
 
 sys.exit(asyncio.run(main()))

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Experiments for a moment, with real processes: the registry and ZooKeeper, which come with the
  * build, and etcd if it happens to be installed.
  */
-@Timeout(240)
+@Timeout(900)
 @Nightly
 class CoordinationSystemIT {
   @TempDir private Path output = Path.of("");

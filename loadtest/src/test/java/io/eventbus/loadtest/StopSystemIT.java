@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A load test that is stopped by a signal in the middle. */
-@Timeout(240)
+@Timeout(900)
 @Nightly
 class StopSystemIT {
   @TempDir private Path directory = Path.of("");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that change the bus, for a moment, with real processes. */
-@Timeout(240)
+@Timeout(900)
 @Nightly
 class SwitchSystemIT {
   @TempDir private Path output = Path.of("");

@@ -164,9 +164,7 @@ public final class ThroughputChart {
     List<String> parts = new ArrayList<>();
     for (List<Summary> group : groups) {
       List<String> values =
-          group.stream()
-              .map(s -> s.driver() + " " + Figures.rate(s.deliveredPerSecond()))
-              .toList();
+          group.stream().map(s -> s.driver() + " " + Figures.rate(s.deliveredPerSecond())).toList();
       parts.add(group.get(0).workload() + ": " + String.join(", ", values));
     }
     return "Deliveries per second. " + String.join("; ", parts);

@@ -23,7 +23,9 @@ class ClusterSystemIT {
   private final SystemCluster cluster;
 
   ClusterSystemIT(@TempDir Path root) throws IOException {
-    cluster = new SystemCluster(root, 3);
+    // A new leader cannot hand over until its first entry is committed, which takes long on a busy
+    // machine.
+    cluster = new SystemCluster(root, 3, "EVENTBUS_TIMEOUTS_SHUTDOWN", "60s");
   }
 
   @AfterEach

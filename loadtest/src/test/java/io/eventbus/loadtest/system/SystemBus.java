@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.loadtest.driver.FreePorts;
 import io.eventbus.loadtest.driver.ServerProcess;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -33,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 final class SystemBus {
   static final Duration DEADLINE = Duration.ofSeconds(60);
 
+  /** Token of the administration port, which buses in networks of their own ask for. */
+  static final String ADMIN_TOKEN = "token-of-the-administration-port";
+
   private static final Path JAR = Path.of("..", "eventbus-server", "target", "eventbus.jar");
   private static final Pattern LISTENS =
       Pattern.compile("listens on (ws://\\S+), administration on (http://\\S+)");
@@ -47,7 +49,8 @@ final class SystemBus {
   private final String name;
   private final Place place;
   private final Map<String, String> settings = new HashMap<>();
-  private final int linkPort = freePort();
+  // Each bus has to know the others before they run.
+  private final int linkPort = FreePorts.find(1).get(0);
   private @Nullable ServerProcess started;
   private @Nullable ProcessHandle process;
   private URI clients = URI.create("ws://nowhere");
@@ -179,6 +182,7 @@ final class SystemBus {
       return http.send(
           HttpRequest.newBuilder(URI.create(admin + path))
               .timeout(DEADLINE)
+              .header("Authorization", "Bearer " + ADMIN_TOKEN)
               .method(method, HttpRequest.BodyPublishers.noBody())
               .build(),
           HttpResponse.BodyHandlers.ofString());
@@ -213,14 +217,5 @@ final class SystemBus {
   void awaitUp() {
     awaitRegistry(r -> r.path("state").asText().equals("UP"));
     assertThat(get("/readyz").path("state").asText()).isEqualTo("UP");
-  }
-
-  private static int freePort() {
-    // Every bus has to know the others before they run, so the ports are chosen here.
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
   }
 }

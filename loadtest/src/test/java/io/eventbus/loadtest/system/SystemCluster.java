@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,10 +41,12 @@ final class SystemCluster implements AutoCloseable {
    */
   SystemCluster(Path root, int count, IntFunction<SystemBus.Place> places, String... settings)
       throws IOException {
-    Path secret = Files.writeString(root.resolve("secret"), "0123456789abcdef0123456789abcdef\n");
+    Path secret = secret(root.resolve("secret"), "0123456789abcdef0123456789abcdef");
+    Path token = secret(root.resolve("token"), SystemBus.ADMIN_TOKEN);
     for (int i = 1; i <= count; i++) {
       Map<String, String> variables = new HashMap<>();
       variables.put("EVENTBUS_CLUSTER_SECRET_FILE", secret.toString());
+      variables.put("EVENTBUS_ADMIN_TOKEN_FILE", token.toString());
       variables.put("EVENTBUS_CLUSTER_DIRECTORY", root.resolve("bus-" + i).toString());
       variables.put("EVENTBUS_TIMEOUTS_SHUTDOWN", "2s");
       for (int s = 0; s < settings.length; s += 2) {
@@ -51,6 +54,13 @@ final class SystemCluster implements AutoCloseable {
       }
       buses.add(new SystemBus("bus-" + i, places.apply(i - 1), variables));
     }
+  }
+
+  /** Writes a file that only its owner may read. */
+  private static Path secret(Path file, String content) throws IOException {
+    Files.createFile(
+        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    return Files.writeString(file, content + "\n");
   }
 
   /** Starts all at once, with the same list of addresses, as {@code docker-compose.yml} does. */

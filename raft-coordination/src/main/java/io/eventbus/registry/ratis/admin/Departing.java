@@ -14,14 +14,15 @@ import io.eventbus.registry.ratis.forward.CommandService;
 import io.eventbus.registry.ratis.forward.LeaderRetry;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,8 +47,10 @@ final class Departing {
   private final long endNanos;
   private final CompletableFuture<DepartureReport> done = new CompletableFuture<>();
 
+  /** Voters that were asked to lead. */
+  private final Set<String> tried = ConcurrentHashMap.newKeySet();
+
   // On the timers' thread only:
-  private final Set<String> tried = new HashSet<>();
   private @Nullable CompletableFuture<?> underWay;
   private boolean draining;
 
@@ -185,7 +188,17 @@ final class Departing {
     tried.add(next);
     Duration left = left();
     Duration limit = left.compareTo(TRANSFER_TIMEOUT) < 0 ? left : TRANSFER_TIMEOUT;
-    begin(group.transferLeadership(next, Math.max(1, limit.toMillis())));
+    begin(
+        group
+            .transferLeadership(next, Math.max(1, limit.toMillis()))
+            .whenComplete(
+                (nothing, error) -> {
+                  if (error != null
+                      && LeaderRetry.unwrap(error) instanceof LeaderNotReadyException) {
+                    // Its first entry is not committed yet: nobody was asked.
+                    tried.remove(next);
+                  }
+                }));
     return true;
   }
 

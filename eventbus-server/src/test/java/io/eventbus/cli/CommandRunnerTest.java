@@ -311,7 +311,8 @@ class CommandRunnerTest {
   void configReferenceExplainsEveryKey() {
     assertThat(cli.run("config", "reference")).isZero();
     for (ConfigKey key : ConfigKey.values()) {
-      assertThat(cli.out()).containsOnlyOnce("\n" + key.key() + (key.flag().isEmpty() ? ":" : " ("));
+      assertThat(cli.out())
+          .containsOnlyOnce("\n" + key.key() + (key.flag().isEmpty() ? ":" : " ("));
     }
     assertThat(cli.out()).contains("\nlisten.port (--port): default 8080; ").doesNotContain("](");
   }

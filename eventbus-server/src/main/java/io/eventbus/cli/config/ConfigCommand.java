@@ -175,7 +175,9 @@ public final class ConfigCommand implements Runnable {
         List<ConfigKey> keys =
             section.keys().stream().filter(key -> key.key().startsWith(start)).toList();
         if (!keys.isEmpty()) {
-          context.out().line((found ? "\n" : "") + section.title() + ": " + plain(section.summary()));
+          context
+              .out()
+              .line((found ? "\n" : "") + section.title() + ": " + plain(section.summary()));
           keys.forEach(this::explain);
           found = true;
         }

@@ -42,9 +42,7 @@ record BusMetric(
 
   static final List<BusMetric> ALL =
       List.of(
-          gauge(
-              "eventbus_connections",
-              "Open client connections.", s -> s.connections().open()),
+          gauge("eventbus_connections", "Open client connections.", s -> s.connections().open()),
           gauge(
               "eventbus_connections_limit",
               "Client connections that may be open: `listen.max-connections`, or fewer if"
@@ -164,9 +162,7 @@ record BusMetric(
               "reason",
               "Events dropped at a subscriber's queue, by reason.",
               BusStats::droppedByReason),
-          counter(
-              "eventbus_gaps_total",
-              "`Gap` frames sent to subscribers.", BusStats::gaps),
+          counter("eventbus_gaps_total", "`Gap` frames sent to subscribers.", BusStats::gaps),
           counters(
               "eventbus_problems_total",
               "code",
@@ -199,11 +195,8 @@ record BusMetric(
               "Time from the receipt of a request until a member first had it.",
               s -> s.calls().queueSeconds()),
           gauge(
-              "eventbus_calls_in_flight",
-              "Calls that have not ended.", s -> s.calls().inFlight()),
-          gauge(
-              "eventbus_calls_queued",
-              "Calls that wait for a member.", s -> s.calls().queued()),
+              "eventbus_calls_in_flight", "Calls that have not ended.", s -> s.calls().inFlight()),
+          gauge("eventbus_calls_queued", "Calls that wait for a member.", s -> s.calls().queued()),
           counters(
               "eventbus_call_retries_total",
               "reason",
@@ -277,9 +270,7 @@ record BusMetric(
               "eventbus_topics",
               "Topics that the event loops remember, counted once for each loop.",
               BusStats::topics),
-          gauge(
-              "eventbus_subscriptions",
-              "Open subscriptions.", BusStats::subscriptions),
+          gauge("eventbus_subscriptions", "Open subscriptions.", BusStats::subscriptions),
           gauge(
               "eventbus_accounts",
               "Accounts with clients at this bus, besides the default one.",

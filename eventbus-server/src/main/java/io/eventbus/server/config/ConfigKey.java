@@ -160,14 +160,7 @@ public enum ConfigKey {
       "Largest WebSocket message. It must hold the largest event: payload, headers and 16 KiB"
           + " more."),
   /** Headers of one event. */
-  LIMITS_HEADERS(
-      "limits.headers",
-      ValueType.COUNT,
-      "64",
-      0,
-      1024,
-      "",
-      "Headers of one event."),
+  LIMITS_HEADERS("limits.headers", ValueType.COUNT, "64", 0, 1024, "", "Headers of one event."),
   /** Bytes of all headers of one event. */
   LIMITS_HEADER_BYTES(
       "limits.header-bytes",

@@ -111,7 +111,9 @@ public enum ConfigSection {
    * @return those whose longest matching beginning is one of this section
    */
   public List<ConfigKey> keys() {
-    return Arrays.stream(ConfigKey.values()).filter(key -> of(key).equals(Optional.of(this))).toList();
+    return Arrays.stream(ConfigKey.values())
+        .filter(key -> of(key).equals(Optional.of(this)))
+        .toList();
   }
 
   private static Optional<ConfigSection> of(ConfigKey key) {
@@ -121,10 +123,6 @@ public enum ConfigSection {
   }
 
   private int matching(ConfigKey key) {
-    return prefixes.stream()
-        .filter(key.key()::startsWith)
-        .mapToInt(String::length)
-        .max()
-        .orElse(0);
+    return prefixes.stream().filter(key.key()::startsWith).mapToInt(String::length).max().orElse(0);
   }
 }

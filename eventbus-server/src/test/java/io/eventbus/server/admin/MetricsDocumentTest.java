@@ -65,7 +65,6 @@ class MetricsDocumentTest {
 
   private static String entry(BusMetric metric) {
     String label = metric.label().isEmpty() ? "" : " · label `" + metric.label() + "`";
-    return GeneratedPart.entry(
-        "`" + metric.name() + "` · " + metric.type() + label, metric.help());
+    return GeneratedPart.entry("`" + metric.name() + "` · " + metric.type() + label, metric.help());
   }
 }

@@ -79,6 +79,9 @@ public enum ConfigSection {
 
   private final String title;
   private final String summary;
+
+  // The list is unmodifiable.
+  @SuppressWarnings("ImmutableEnumChecker")
   private final List<String> prefixes;
 
   ConfigSection(String title, String summary, String... prefixes) {

@@ -10,7 +10,7 @@ import java.util.Optional;
  * that begin alike.
  */
 public enum ConfigSection {
-  /** Where clients connect. */
+  /** Name of the bus, and the port for clients. */
   CLIENT_PORT(
       "Name and client port",
       "How a bus is called, where clients connect, and from which pages and proxies.",
@@ -21,7 +21,7 @@ public enum ConfigSection {
       "TLS for clients",
       "A bus with a certificate speaks TLS on the client port. It notices new files while it runs.",
       "tls."),
-  /** Who a client is and what it may do. */
+  /** Identity and permissions of clients. */
   AUTH(
       "Login and permissions",
       "Who may connect, and what clients may do ([security](security.md)).",

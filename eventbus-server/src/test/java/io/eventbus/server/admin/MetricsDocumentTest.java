@@ -56,7 +56,7 @@ class MetricsDocumentTest {
   @ParameterizedTest
   @MethodSource("metrics")
   void helpIsShort(BusMetric metric) {
-    assertThat(metric.help()).hasSizeLessThanOrEqualTo(200).endsWith(".");
+    assertThat(metric.help()).hasSizeLessThanOrEqualTo(GeneratedPart.MAX_TEXT).endsWith(".");
   }
 
   static List<BusMetric> metrics() {

@@ -3,11 +3,10 @@ package io.eventbus.server.sys;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.advisory.Advisory;
+import io.eventbus.testing.GeneratedPart;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,8 +16,6 @@ import org.junit.jupiter.api.Test;
 
 /** The fields in the page of system topics equal those that are published. */
 class SysDocumentTest {
-  private static final Path DOCUMENT = Path.of("..", "docs", "system-topics.md");
-
   /** Advisory of each kind. */
   private static final List<Advisory> ADVISORIES =
       List.of(
@@ -43,11 +40,7 @@ class SysDocumentTest {
 
   /** Returns the first two columns of a table. */
   private static List<String> documented(String name) throws Exception {
-    String text = Files.readString(DOCUMENT);
-    String begin = "<!-- begin: " + name + " -->\n";
-    String end = "<!-- end: " + name + " -->\n";
-    assertThat(text).contains(begin, end);
-    return text.substring(text.indexOf(begin) + begin.length(), text.indexOf(end))
+    return GeneratedPart.read("system-topics.md", name)
         .lines()
         .skip(2)
         .map(line -> line.split("\\|", 4))

@@ -38,8 +38,8 @@ public final class MarkdownPage {
     }
     Map<String, List<Chapter>> days = new LinkedHashMap<>();
     for (Chapter chapter : chapters) {
-      String title = chapter.title() + ", " + DAY.matcher(chapter.startedAt()).replaceFirst("");
-      days.computeIfAbsent(title + chapter.machine(), day -> new ArrayList<>()).add(chapter);
+      days.computeIfAbsent(heading(chapter) + chapter.machine(), day -> new ArrayList<>())
+          .add(chapter);
     }
     days.values().forEach(day -> day(out, day));
     return out.toString();
@@ -92,8 +92,7 @@ public final class MarkdownPage {
 
   private static void day(StringBuilder out, List<Chapter> chapters) {
     Chapter first = chapters.get(0);
-    out.append("\n## ").append(first.title()).append(", ");
-    out.append(DAY.matcher(first.startedAt()).replaceFirst("")).append("\n\n");
+    out.append("\n## ").append(heading(first)).append("\n\n");
     out.append(first.machine()).append(".\n");
     line(
         out,
@@ -115,6 +114,10 @@ public final class MarkdownPage {
       out.append("\n### ").append(section.title()).append("\n\n");
       table(out, section);
     }
+  }
+
+  private static String heading(Chapter chapter) {
+    return chapter.title() + ", " + DAY.matcher(chapter.startedAt()).replaceFirst("");
   }
 
   /** Appends the rows of a table with the same head. */

@@ -159,7 +159,7 @@ public final class ThroughputChart {
     return TITLE + ROW * group.size() + GAP;
   }
 
-  /** Says the same in words, for those who cannot see it. */
+  /** Returns the content of the chart as text, for screen readers. */
   private static String title(List<List<Summary>> groups) {
     List<String> parts = new ArrayList<>();
     for (List<Summary> group : groups) {

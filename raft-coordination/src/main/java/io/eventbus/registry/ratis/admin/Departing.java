@@ -195,7 +195,7 @@ final class Departing {
                 (nothing, error) -> {
                   if (error != null
                       && LeaderRetry.unwrap(error) instanceof LeaderNotReadyException) {
-                    // Its first entry is not committed yet: nobody was asked.
+                    // No voter was asked: the first entry of this leader is not committed yet.
                     tried.remove(next);
                   }
                 }));

@@ -3,6 +3,7 @@ package io.eventbus.conformance.run;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.conformance.scenario.ScenarioFailure;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * requests to publish; {@code subscriptions}: those whose events are checked, together.
  */
 final class Judge {
+  /** Timeout of reports of gaps, which a client may write after the events behind them. */
+  private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
+
   private final ConversationStage stage;
   private final ClientSteps client;
   private final JsonNode step;
@@ -51,14 +55,26 @@ final class Judge {
       if (found == null && step.path("ordered").asBoolean()) {
         found = disorder(received);
       }
-      if (found == null && step.path("holes").asBoolean()) {
-        found = untoldHole(received);
-      }
       if (found != null) {
         throw new ScenarioFailure(found);
       }
+      if (step.path("holes").asBoolean()) {
+        awaitReports();
+      }
     } finally {
       stage.lock.unlock();
+    }
+  }
+
+  private void awaitReports() throws ScenarioFailure {
+    try {
+      stage.await(
+          "a report of each gap",
+          REPORT_TIMEOUT,
+          () -> unreportedHole(received()) == null ? true : null);
+    } catch (ScenarioFailure e) {
+      String hole = unreportedHole(received());
+      throw hole == null ? e : new ScenarioFailure(hole);
     }
   }
 
@@ -116,7 +132,7 @@ final class Judge {
     return null;
   }
 
-  private @Nullable String untoldHole(List<Name> received) {
+  private @Nullable String unreportedHole(List<Name> received) {
     Map<Stream, Long> last = new HashMap<>();
     for (Name event : received) {
       Stream stream = new Stream(event.topic(), event.producer());

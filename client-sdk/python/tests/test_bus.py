@@ -5,78 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
-import signal
 import socket
-import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from processes import JAR, Process
 
 import eventbus
 from eventbus import BusChanged, Event, Gap, Overflow
 from eventbus.sync import connect as connect_sync
 
-JAR = os.environ.get("EVENTBUS_JAR", "")
 pytestmark = pytest.mark.skipif(not JAR, reason="EVENTBUS_JAR names no bus")
-
-
-class Process:
-    """A bus, whose output is kept."""
-
-    def __init__(self, directory: Path, *settings: str) -> None:
-        java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
-        options = [x for s in settings for x in ("--set", s)]
-        self.log = ""
-        self._process = subprocess.Popen(
-            [
-                str(java),
-                "-Xmx256m",
-                "-XX:TieredStopAtLevel=1",
-                "-jar",
-                JAR,
-                "serve",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                "0",
-                *options,
-            ],
-            cwd=directory,
-            # Variables with this prefix are configuration for a bus.
-            env={k: v for k, v in os.environ.items() if not k.startswith("EVENTBUS_")},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-        )
-        self._ready = threading.Event()
-        self.url = ""
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            self.log = (self.log + line)[-20_000:]
-            found = re.search(r"listens on (ws:[^, ]*)", line)
-            if found:
-                self.url = found[1]
-                self._ready.set()
-        self._ready.set()
-
-    def ready(self) -> None:
-        assert self._ready.wait(60), self.log
-        assert self.url, self.log
-
-    def stop(self) -> None:
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait(20)
-        self._reader.join(20)
-        assert self._process.stderr is not None
-        self._process.stderr.close()
 
 
 @pytest.fixture(scope="module")

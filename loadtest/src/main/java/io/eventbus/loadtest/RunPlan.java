@@ -2,6 +2,7 @@ package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.workload.Workload;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,13 +80,15 @@ final class RunPlan {
     return runs == null ? workload.runs() : runs;
   }
 
+  /** Adds a round. Each begins with the next system, as the first of a round can be slower. */
   private void add(List<PlannedRun> plan, Workload workload, int run) {
     String word = workloads.getOrDefault(workload, "");
-    versions.forEach(
-        (driver, version) -> {
-          if (lacks.apply(driver, workload).isEmpty()) {
-            plan.add(new PlannedRun(word, workload, driver, version, run));
-          }
-        });
+    List<String> drivers = new ArrayList<>(versions.keySet());
+    Collections.rotate(drivers, 1 - run);
+    for (String driver : drivers) {
+      if (lacks.apply(driver, workload).isEmpty()) {
+        plan.add(new PlannedRun(word, workload, driver, versions.getOrDefault(driver, ""), run));
+      }
+    }
   }
 }

@@ -149,14 +149,14 @@ class LoadTestTest {
   }
 
   @Test
-  void takesTurnsBetweenSystems() {
+  void roundsBeginWithTheNextSystem() {
     assertThat(run("memory,other", "--runs", "2")).isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString())
         .containsSubsequence(
             "1 of 4: short, memory, run 1",
             "2 of 4: short, other, run 1",
-            "3 of 4: short, memory, run 2",
-            "4 of 4: short, other, run 2");
+            "3 of 4: short, other, run 2",
+            "4 of 4: short, memory, run 2");
   }
 
   @Test

@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
       "  loadtest switch one drain --output results",
       "  loadtest coordination table --servers 3 --output results",
       "  loadtest attack ping-flood-20 --seconds 5",
+      "  loadtest journal-store --mode blob --journals 100 --total 3GiB --retain 512MiB",
       "  loadtest jmh CodecBenchmark -p batch=100 -prof gc"
     })
 public final class LoadTest implements Runnable {
@@ -63,6 +64,7 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new SwitchCommand());
     line.addSubcommand(new CoordinationCommand(drivers));
     line.addSubcommand(new AttackCommand());
+    line.addSubcommand(new JournalStoreCommand());
     line.addSubcommand(new JmhCommand());
     line.setExecutionExceptionHandler(
         (failure, commandLine, parsed) -> {
@@ -83,8 +85,8 @@ public final class LoadTest implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "command: absent (expected: run, switch, coordination, attack, report, page, chart, list or"
-            + " jmh)");
+        "command: absent (expected: run, switch, coordination, attack, journal-store, report, page,"
+            + " chart, list or jmh)");
   }
 
   /** The version of the jar. */

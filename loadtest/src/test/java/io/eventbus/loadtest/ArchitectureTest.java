@@ -155,6 +155,7 @@ class ArchitectureTest {
           .that()
           .resideOutsideOfPackages(
               ROOT + ".driver.eventbus..",
+              ROOT + ".journal",
               ROOT + ".jmh..",
               ROOT + ".attack.wire",
               ROOT + ".attack.forked",

@@ -1,0 +1,168 @@
+package io.eventbus.journal.codec;
+
+import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.codec.ShardRecord.AttachCursor;
+import io.eventbus.journal.codec.ShardRecord.ChangeJournal;
+import io.eventbus.journal.codec.ShardRecord.CreateCursor;
+import io.eventbus.journal.codec.ShardRecord.CreateJournal;
+import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
+import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
+import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
+import io.eventbus.journal.codec.ShardRecord.Publish;
+import io.eventbus.journal.codec.ShardRecord.Purge;
+import io.eventbus.journal.codec.ShardRecord.Release;
+import io.eventbus.journal.codec.ShardRecord.SettleCursor;
+import io.eventbus.journal.codec.ShardRecord.Tick;
+import io.eventbus.journal.codec.ShardRecord.Trim;
+import io.eventbus.protocol.Varint;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/**
+ * Writer of entries: the number of the format (1 byte), the stamp (8 bytes, big-endian), then
+ * records up to the end, each a type and its fields in Avro's encoding.
+ *
+ * <p>{@link #begin}, then records, then {@link #setStamp} when the entry is appended to the log.
+ * Each call wants room in the buffer for what it writes.
+ */
+public final class EntryWriter {
+  static final byte FORMAT = 1;
+  static final int STAMP_AT = 1;
+
+  // The order is part of the format.
+  static final List<CursorStart> START =
+      List.of(CursorStart.NEW, CursorStart.FIRST, CursorStart.POSITION);
+
+  /** Size of what lies before the first record, in bytes. */
+  public static final int HEAD_BYTES = STAMP_AT + Long.BYTES;
+
+  private EntryWriter() {}
+
+  /** Writes the beginning of an entry, with a stamp of 0. */
+  public static void begin(ByteBuffer out) {
+    out.put(FORMAT).putLong(0);
+  }
+
+  /**
+   * Sets the stamp of an entry.
+   *
+   * @param start the index of the entry's first byte
+   */
+  public static void setStamp(ByteBuffer entry, int start, long stamp) {
+    // Big-endian whatever the caller's buffer is.
+    entry.duplicate().order(ByteOrder.BIG_ENDIAN).putLong(start + STAMP_AT, stamp);
+  }
+
+  /** Returns how many bytes the head of a publication takes at most. */
+  public static int maxSize(PublishHead head) {
+    return head.topic().length + head.producer().length + 12 * Varint.MAX_BYTES;
+  }
+
+  /**
+   * Writes the beginning of a publication. The caller then writes its events, as {@link
+   * io.eventbus.protocol.PublishView#writeEvents} or {@link EventBlock#write} do.
+   */
+  public static void writeHead(ByteBuffer out, PublishHead head) {
+    Varint.write(out, RecordType.PUBLISH.code());
+    Varint.write(out, head.journal());
+    DefinitionFormat.writeBytes(out, head.topic());
+    DefinitionFormat.writeBytes(out, head.producer());
+    Varint.write(out, head.originProducer());
+    Varint.write(out, head.sequence());
+    Varint.write(out, head.previous());
+    Varint.write(out, head.expect());
+    Varint.write(out, head.schema());
+    Varint.write(out, head.receivedAt());
+    Varint.write(out, head.ttlMillis());
+    Varint.write(out, head.delayMillis());
+  }
+
+  /** Returns how many bytes a record takes at most. */
+  public static int maxSize(ShardRecord record) {
+    int numbers = 5 * Varint.MAX_BYTES;
+    if (record instanceof Publish publish) {
+      return maxSize(publish.head()) + publish.events().size();
+    } else if (record instanceof CreateJournal create) {
+      return numbers + DefinitionFormat.maxSize(create.definition());
+    } else if (record instanceof ChangeJournal change) {
+      return numbers + DefinitionFormat.maxSize(change.definition());
+    } else if (record instanceof Purge purge) {
+      return numbers + DefinitionFormat.maxSize(purge.topic());
+    } else if (record instanceof CreateCursor create) {
+      return numbers
+          + DefinitionFormat.maxSize(create.name())
+          + DefinitionFormat.maxSize(create.filter().toString());
+    } else if (record instanceof AttachCursor attach) {
+      return numbers + DefinitionFormat.maxSize(attach.name());
+    } else if (record instanceof SettleCursor settle) {
+      return numbers + DefinitionFormat.maxSize(settle.name());
+    } else if (record instanceof DeleteCursor delete) {
+      return numbers + DefinitionFormat.maxSize(delete.name());
+    }
+    return numbers;
+  }
+
+  /** Writes a record. */
+  public static void write(ByteBuffer out, ShardRecord record) {
+    if (record instanceof Publish publish) {
+      writeHead(out, publish.head());
+      publish.events().write(out);
+    } else if (record instanceof CreateJournal create) {
+      Varint.write(out, RecordType.CREATE_JOURNAL.code());
+      DefinitionFormat.write(out, create.definition());
+    } else if (record instanceof ChangeJournal change) {
+      begin(out, RecordType.CHANGE_JOURNAL, change.journal());
+      DefinitionFormat.write(out, change.definition());
+    } else if (record instanceof DeleteJournal delete) {
+      begin(out, RecordType.DELETE_JOURNAL, delete.journal());
+    } else if (record instanceof Trim trim) {
+      begin(out, RecordType.TRIM, trim.journal());
+      Varint.write(out, trim.upTo());
+    } else if (record instanceof Purge purge) {
+      begin(out, RecordType.PURGE, purge.journal());
+      DefinitionFormat.writeString(out, purge.topic());
+      Varint.write(out, purge.from());
+      Varint.write(out, purge.to());
+    } else if (record instanceof Release release) {
+      begin(out, RecordType.RELEASE, release.journal());
+      Varint.write(out, release.upTo());
+    } else if (record instanceof ExpireProducers expire) {
+      Varint.write(out, RecordType.EXPIRE_PRODUCERS.code());
+      Varint.write(out, expire.before());
+    } else if (record instanceof Tick) {
+      Varint.write(out, RecordType.TICK.code());
+    } else {
+      writeCursor(out, record);
+    }
+  }
+
+  private static void writeCursor(ByteBuffer out, ShardRecord record) {
+    if (record instanceof CreateCursor create) {
+      begin(out, RecordType.CREATE_CURSOR, create.journal());
+      DefinitionFormat.writeString(out, create.name());
+      DefinitionFormat.writeString(out, create.filter().toString());
+      Varint.write(out, START.indexOf(create.start()));
+      Varint.write(out, create.position());
+    } else if (record instanceof AttachCursor attach) {
+      begin(out, RecordType.ATTACH_CURSOR, attach.journal());
+      DefinitionFormat.writeString(out, attach.name());
+    } else if (record instanceof SettleCursor settle) {
+      begin(out, RecordType.SETTLE_CURSOR, settle.journal());
+      DefinitionFormat.writeString(out, settle.name());
+      Varint.write(out, settle.epoch());
+      Varint.write(out, settle.upTo());
+    } else if (record instanceof DeleteCursor delete) {
+      begin(out, RecordType.DELETE_CURSOR, delete.journal());
+      DefinitionFormat.writeString(out, delete.name());
+      Varint.write(out, delete.epoch());
+    } else {
+      throw new AssertionError("sealed: " + record.getClass());
+    }
+  }
+
+  private static void begin(ByteBuffer out, RecordType type, int journal) {
+    Varint.write(out, type.code());
+    Varint.write(out, journal);
+  }
+}

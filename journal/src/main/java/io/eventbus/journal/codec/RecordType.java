@@ -1,0 +1,53 @@
+package io.eventbus.journal.codec;
+
+import java.util.List;
+
+/** Types of records, each with the number that it has in an entry. */
+enum RecordType {
+  PUBLISH(1),
+  CREATE_JOURNAL(2),
+  CHANGE_JOURNAL(3),
+  DELETE_JOURNAL(4),
+  TRIM(5),
+  PURGE(6),
+  CREATE_CURSOR(7),
+  ATTACH_CURSOR(8),
+  SETTLE_CURSOR(9),
+  DELETE_CURSOR(10),
+  RELEASE(11),
+  EXPIRE_PRODUCERS(12),
+  TICK(13);
+
+  private static final List<RecordType> ALL = List.of(values());
+
+  private final int code;
+
+  RecordType(int code) {
+    this.code = code;
+  }
+
+  int code() {
+    return code;
+  }
+
+  /** Returns the type of a code from 1 to {@link #maxCode}. */
+  static RecordType of(int code) {
+    return ALL.get(code - 1);
+  }
+
+  static int maxCode() {
+    return ALL.size();
+  }
+
+  /**
+   * Returns whether a record of this type is the only one of its entry. Those that look for rows
+   * would not see what earlier records of the entry have changed.
+   */
+  boolean standsAlone() {
+    return switch (this) {
+      case PUBLISH, CREATE_CURSOR, ATTACH_CURSOR, SETTLE_CURSOR, DELETE_CURSOR, TICK -> false;
+      case CREATE_JOURNAL, CHANGE_JOURNAL, DELETE_JOURNAL, TRIM, PURGE, RELEASE, EXPIRE_PRODUCERS ->
+          true;
+    };
+  }
+}

@@ -1,0 +1,66 @@
+package io.eventbus.journal.codec;
+
+import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.protocol.TopicFilter;
+
+/** Record of an entry: what a shard is asked to do. Journals are named by their numbers. */
+public sealed interface ShardRecord {
+  /** Publication of events. */
+  record Publish(PublishHead head, EventBlock events) implements ShardRecord {}
+
+  /** Creation of a journal; does nothing if there is one with this definition. */
+  record CreateJournal(JournalDefinition definition) implements ShardRecord {}
+
+  /** Change of a journal's definition, of which the name and what it keeps stay. */
+  record ChangeJournal(int journal, JournalDefinition definition) implements ShardRecord {}
+
+  /** Deletion of a journal with all of its events. */
+  record DeleteJournal(int journal) implements ShardRecord {}
+
+  /** Removal of the oldest events, in whole chunks. */
+  record Trim(int journal, long upTo) implements ShardRecord {}
+
+  /**
+   * Removal of single events, whose positions stay.
+   *
+   * @param topic the only topic whose events are removed; empty for those of all topics
+   * @param from the first position
+   * @param to the last position
+   */
+  record Purge(int journal, String topic, long from, long to) implements ShardRecord {}
+
+  /**
+   * Creation of a cursor; does nothing if there is one with this filter.
+   *
+   * @param position of the first event, if it starts at a position
+   */
+  record CreateCursor(
+      int journal, String name, TopicFilter filter, CursorStart start, long position)
+      implements ShardRecord {}
+
+  /** Takeover of a cursor by a consumer, who gets the next epoch. */
+  record AttachCursor(int journal, String name) implements ShardRecord {}
+
+  /** Settlement of all events up to a position, by the consumer of an epoch. */
+  record SettleCursor(int journal, String name, long epoch, long upTo) implements ShardRecord {}
+
+  /**
+   * Deletion of a cursor.
+   *
+   * @param epoch the cursor is deleted only if it has this epoch; 0 for any
+   */
+  record DeleteCursor(int journal, String name, long epoch) implements ShardRecord {}
+
+  /** Release of the events that are due at a time, in milliseconds of the shard's time. */
+  record Release(int journal, long upTo) implements ShardRecord {}
+
+  /**
+   * Removal of what is known of producers that were last heard before a time, in milliseconds of
+   * the shard's time.
+   */
+  record ExpireProducers(long before) implements ShardRecord {}
+
+  /** Progress of the shard's time. */
+  record Tick() implements ShardRecord {}
+}

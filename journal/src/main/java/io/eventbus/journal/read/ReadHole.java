@@ -1,0 +1,21 @@
+package io.eventbus.journal.read;
+
+/**
+ * Range of positions whose events are not given out. Some may be of topics that the reader does not
+ * want.
+ *
+ * @param reason why
+ * @param from the first position
+ * @param to the last position
+ */
+public record ReadHole(Reason reason, long from, long to) {
+  /** Reason of a hole. */
+  public enum Reason {
+    /** Removed because the journal keeps no more. */
+    TRIMMED,
+    /** Removed on purpose, one by one. */
+    PURGED,
+    /** Cannot be read here; another replica may have them. */
+    DAMAGED
+  }
+}

@@ -1,0 +1,154 @@
+package io.eventbus.journal.state;
+
+import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.JournalRefusalReason;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.RecordResult.CursorState;
+import io.eventbus.journal.RecordResult.Done;
+import io.eventbus.journal.RecordResult.Refused;
+import io.eventbus.journal.codec.ShardRecord.AttachCursor;
+import io.eventbus.journal.codec.ShardRecord.CreateCursor;
+import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
+import io.eventbus.journal.codec.ShardRecord.SettleCursor;
+import io.eventbus.protocol.TopicFilter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rules of cursors. A cursor's epoch grows with each consumer, and is used for no other cursor of
+ * its journal: also one of the same name that was deleted and created again has others.
+ */
+final class CursorRules {
+  private final ShardContext context;
+
+  CursorRules(ShardContext context) {
+    this.context = context;
+  }
+
+  RecordResult create(CreateCursor record) {
+    Journal journal = context.journal(record.journal());
+    if (journal == null) {
+      return ShardContext.noJournal(record.journal());
+    }
+    CursorRow present = get(journal, record.name());
+    if (present != null) {
+      if (present.filter().equals(record.filter())) {
+        return new CursorState(present.epoch(), present.floor());
+      }
+      return new Refused(
+          JournalRefusalReason.CURSOR_EXISTS,
+          "cursor: "
+              + record.name()
+              + " of "
+              + journal.shown()
+              + " has the filter "
+              + present.filter()
+              + " (expected: a new name, or this filter)");
+    }
+    JournalCounters counters = journal.counters();
+    if (counters.cursors >= context.limits.cursors()) {
+      return PublishRules.full(
+          "cursors of " + journal.shown(), counters.cursors + 1, "" + context.limits.cursors());
+    }
+    long next = counters.lastPosition + 1;
+    if (record.start() == CursorStart.POSITION && record.position() > next) {
+      return noPosition("position", record.position(), journal, next);
+    }
+    long first =
+        switch (record.start()) {
+          case NEW -> next;
+          case FIRST -> counters.firstPosition;
+          case POSITION -> Math.max(record.position(), counters.firstPosition);
+        };
+    counters.cursors++;
+    return put(journal, record.name(), record.filter(), first - 1, ++counters.lastEpoch);
+  }
+
+  RecordResult attach(AttachCursor record) {
+    Journal journal = context.journal(record.journal());
+    if (journal == null) {
+      return ShardContext.noJournal(record.journal());
+    }
+    CursorRow cursor = get(journal, record.name());
+    if (cursor == null) {
+      return noCursor(journal, record.name());
+    }
+    long epoch = ++journal.counters().lastEpoch;
+    return put(journal, record.name(), cursor.filter(), cursor.floor(), epoch);
+  }
+
+  RecordResult settle(SettleCursor record) {
+    Journal journal = context.journal(record.journal());
+    if (journal == null) {
+      return ShardContext.noJournal(record.journal());
+    }
+    CursorRow cursor = get(journal, record.name());
+    if (cursor == null) {
+      return noCursor(journal, record.name());
+    }
+    if (cursor.epoch() != record.epoch()) {
+      return staleEpoch(journal, record.name(), record.epoch(), cursor);
+    }
+    if (record.upTo() > journal.counters().lastPosition) {
+      return noPosition("upTo", record.upTo(), journal, journal.counters().lastPosition);
+    }
+    long floor = Math.max(cursor.floor(), record.upTo());
+    return put(journal, record.name(), cursor.filter(), floor, cursor.epoch());
+  }
+
+  RecordResult delete(DeleteCursor record) {
+    Journal journal = context.journal(record.journal());
+    if (journal == null) {
+      return ShardContext.noJournal(record.journal());
+    }
+    CursorRow cursor = get(journal, record.name());
+    if (cursor == null) {
+      return noCursor(journal, record.name());
+    }
+    if (record.epoch() != 0 && record.epoch() != cursor.epoch()) {
+      return staleEpoch(journal, record.name(), record.epoch(), cursor);
+    }
+    journal.counters().cursors--;
+    context.changed(journal);
+    context.cache.delete(Keys.cursor(journal.number(), record.name()));
+    return new Done();
+  }
+
+  private @Nullable CursorRow get(Journal journal, String name) {
+    return context.cache.get(
+        context.rows, Keys.cursor(journal.number(), name), CursorRow.class, CursorRow::decode);
+  }
+
+  private CursorState put(
+      Journal journal, String name, TopicFilter filter, long floor, long epoch) {
+    context.cache.put(
+        Keys.cursor(journal.number(), name), new CursorRow(filter, floor, epoch, context.stamp));
+    context.changed(journal);
+    return new CursorState(epoch, floor);
+  }
+
+  private static Refused noCursor(Journal journal, String name) {
+    return new Refused(
+        JournalRefusalReason.NO_CURSOR,
+        "cursor: " + name + " (expected: a cursor of " + journal.shown() + ")");
+  }
+
+  private static Refused staleEpoch(Journal journal, String name, long epoch, CursorRow cursor) {
+    return new Refused(
+        JournalRefusalReason.STALE_EPOCH,
+        "epoch: "
+            + epoch
+            + " for cursor "
+            + name
+            + " of "
+            + journal.shown()
+            + " (expected: "
+            + cursor.epoch()
+            + ")");
+  }
+
+  private static Refused noPosition(String field, long position, Journal journal, long max) {
+    return new Refused(
+        JournalRefusalReason.NO_POSITION,
+        field + ": " + position + " in " + journal.shown() + " (expected: at most " + max + ")");
+  }
+}

@@ -1,0 +1,44 @@
+package io.eventbus.journal.state;
+
+import io.eventbus.protocol.BodyReader;
+import io.eventbus.protocol.Varint;
+import java.nio.ByteBuffer;
+
+/** Common part of the values of rows: a number of the format at the beginning, nothing behind. */
+final class RowFormat {
+  private RowFormat() {}
+
+  /** Returns a reader behind the number of the format, which has to be the expected one. */
+  static BodyReader reader(byte[] value, int format) {
+    BodyReader in = new BodyReader().wrap(ByteBuffer.wrap(value), 0, value.length);
+    int found = in.readCount("format");
+    if (found != format) {
+      throw in.malformed("format", 0, found, "" + format);
+    }
+    return in;
+  }
+
+  static void checkEnd(BodyReader in, byte[] value) {
+    if (!in.atEnd()) {
+      throw in.malformed(
+          "row", in.position(), (value.length - in.position()) + " bytes more", "the end");
+    }
+  }
+
+  /** Returns the value of a row of numbers. */
+  static byte[] ofNumbers(int format, long... numbers) {
+    ByteBuffer out = ByteBuffer.allocate((numbers.length + 1) * Varint.MAX_BYTES);
+    Varint.write(out, format);
+    for (long number : numbers) {
+      Varint.write(out, number);
+    }
+    return bytes(out);
+  }
+
+  /** Returns what was written. */
+  static byte[] bytes(ByteBuffer out) {
+    byte[] bytes = new byte[out.flip().remaining()];
+    out.get(bytes);
+    return bytes;
+  }
+}

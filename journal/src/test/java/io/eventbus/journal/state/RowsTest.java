@@ -1,0 +1,209 @@
+package io.eventbus.journal.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.journal.JournalRefusalReason;
+import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.rows.MemoryRows;
+import io.eventbus.journal.rows.StoreFailedException;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.TopicFilter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/** Values and keys of rows, and the memory in which they are kept. */
+class RowsTest {
+  @SuppressWarnings("ArrayRecordComponent") // compared by nobody
+  private record Sample(byte[] value, Function<byte[], byte[]> again) {}
+
+  /** Returns a row of each kind with values that differ from each other. */
+  private static Map<String, Sample> samples() {
+    Map<String, Sample> samples = new LinkedHashMap<>();
+    JournalCounters counters = new JournalCounters();
+    counters.firstPosition = 3;
+    counters.lastPosition = 1L << 40;
+    counters.events = 5;
+    counters.bytes = 600;
+    counters.topics = 7;
+    counters.producers = 8;
+    counters.delayed = 9;
+    counters.delayedBytes = 1_000;
+    counters.delayedFrom = 99;
+    counters.cursors = 11;
+    counters.lastTopic = 12;
+    counters.lastEpoch = 13;
+    counters.sequenceFloor = 14;
+    samples.put(
+        "JournalCounters",
+        new Sample(counters.encode(), value -> JournalCounters.decode(value).encode()));
+    ShardCounters shard = new ShardCounters();
+    shard.stamp = 1_700_000_000_000L;
+    shard.journals = 2;
+    shard.lastJournal = 3;
+    shard.producers = 4;
+    shard.delayed = 5;
+    shard.delayedBytes = 600;
+    shard.lastDelayed = 7;
+    shard.idleFrom = 60_000;
+    samples.put(
+        "ShardCounters", new Sample(shard.encode(), value -> ShardCounters.decode(value).encode()));
+    TopicRow topic = new TopicRow(5, 77);
+    topic.lastPosition = 900;
+    topic.producers = 3;
+    topic.latestBytes = 450;
+    samples.put("TopicRow", new Sample(topic.encode(), value -> TopicRow.decode(value).encode()));
+    ProducerRow producer = new ProducerRow(1_700_000_000_000L);
+    producer.accept(5, 3, 100);
+    producer.refuse(8, 2, JournalRefusalReason.STORE_FULL);
+    producer.accept(20, 1, 0);
+    samples.put(
+        "ProducerRow", new Sample(producer.encode(), value -> ProducerRow.decode(value).encode()));
+    CursorRow cursor = new CursorRow(TopicFilter.parse("a.*"), 5, 6, 1_700_000_000_000L);
+    samples.put(
+        "CursorRow", new Sample(cursor.encode(), value -> CursorRow.decode(value).encode()));
+    DefinitionRow definition =
+        new DefinitionRow(ShardFixture.definition("orders", "orders.>", KeepPolicy.LATEST));
+    samples.put(
+        "DefinitionRow",
+        new Sample(definition.encode(), value -> DefinitionRow.decode(value).encode()));
+    return samples;
+  }
+
+  @Test
+  void theFormatIsTheOneThatWasWrittenBefore() throws IOException {
+    StringBuilder written = new StringBuilder();
+    samples()
+        .forEach(
+            (name, sample) ->
+                written
+                    .append(name)
+                    .append(' ')
+                    .append(HexFormat.of().formatHex(sample.value))
+                    .append('\n'));
+    byte[] name = "a".getBytes(StandardCharsets.UTF_8);
+    byte[] producer = Keys.producer(1, 2, name);
+    for (byte[] key :
+        new byte[][] {
+          Keys.journal(1),
+          Keys.journalName("a"),
+          Keys.topic(1, name),
+          Keys.topicName(1, 2),
+          Keys.chunk(1, 2),
+          Keys.chunkIndex(1, 2),
+          producer,
+          Keys.latest(1, 2),
+          Keys.latestPosition(1, 2),
+          Keys.cursor(1, "a"),
+          Keys.delayed(1, 2, 3),
+          Keys.producerIdle(2, producer),
+          Keys.shard(),
+          Keys.journalCounters(1)
+        }) {
+      written.append("key ").append(HexFormat.of().formatHex(key)).append('\n');
+    }
+    try (InputStream file =
+        Objects.requireNonNull(RowsTest.class.getResourceAsStream("/golden/rows-1.txt"))) {
+      assertThat(written.toString())
+          .isEqualTo(new String(file.readAllBytes(), StandardCharsets.US_ASCII));
+    }
+  }
+
+  @Test
+  void rowsAreReadAsTheyWereWrittenAndNothingElseIsRead() {
+    samples()
+        .forEach(
+            (name, sample) -> {
+              assertThat(sample.again.apply(sample.value)).as(name).isEqualTo(sample.value);
+              for (int i = 0; i < sample.value.length; i++) {
+                byte[] cut = Arrays.copyOf(sample.value, i);
+                assertThatThrownBy(() -> sample.again.apply(cut))
+                    .as("%s, %d bytes", name, i)
+                    .isInstanceOf(MalformedFrameException.class);
+              }
+              byte[] longer = Arrays.copyOf(sample.value, sample.value.length + 1);
+              assertThatThrownBy(() -> sample.again.apply(longer))
+                  .as(name)
+                  .isInstanceOf(MalformedFrameException.class);
+            });
+  }
+
+  @Test
+  void keysAreInTheOrderOfTheirNumbers() {
+    TreeSet<byte[]> keys = new TreeSet<>(Arrays::compareUnsigned);
+    byte[][] ascending = {
+      Keys.first(Keys.CHUNK, 1),
+      Keys.chunk(1, 1),
+      Keys.chunk(1, 255),
+      Keys.chunk(1, 256),
+      Keys.chunk(1, Long.MAX_VALUE),
+      Keys.end(Keys.CHUNK, 1),
+      Keys.chunk(2, 1),
+      Keys.chunk(255, 1),
+      Keys.chunk(256, 1),
+      Keys.chunk(Integer.MAX_VALUE, Long.MAX_VALUE),
+      Keys.end(Keys.CHUNK, Integer.MAX_VALUE)
+    };
+    for (byte[] key : ascending) {
+      keys.add(key);
+    }
+    assertThat(Keys.end(Keys.CHUNK, 254)).isEqualTo(Keys.first(Keys.CHUNK, 255));
+
+    assertThat(keys).hasSize(ascending.length).containsExactly(ascending);
+    assertThat(Keys.number(Keys.chunk(7, 99))).isEqualTo(99);
+    assertThat(Keys.journalOf(Keys.chunk(7, 99))).isEqualTo(7);
+    assertThat(Keys.name(Keys.cursor(7, "ab"))).isEqualTo(new byte[] {'a', 'b'});
+  }
+
+  @Test
+  void aRowThatIsNotAsItWasWrittenEndsTheStore() {
+    MemoryRows rows = new MemoryRows();
+    rows.put(Keys.cursor(1, "a"), new byte[] {2, 5});
+    rows.commit();
+    RowCache cache = new RowCache(1_000);
+
+    assertThatThrownBy(
+            () -> cache.get(rows, Keys.cursor(1, "a"), CursorRow.class, CursorRow::decode))
+        .isInstanceOf(StoreFailedException.class)
+        .hasMessageStartingWith("row 0a0000000161: ")
+        .hasMessageContaining("(expected: ");
+  }
+
+  @Test
+  void rowsInMemoryAreBoundedInBytesAndTheLastUsedStay() {
+    MemoryRows rows = new MemoryRows();
+    // Has no rows: those that are found in spite of it are in memory.
+    MemoryRows none = new MemoryRows();
+    RowCache cache = new RowCache(20_000);
+    for (int i = 0; i < 1_000; i++) {
+      cache.put(Keys.chunk(1, i), new TopicRow(i, i));
+      if (i % 10 == 9) {
+        cache.flush(rows);
+        rows.commit();
+        assertThat(cache.bytes()).isLessThanOrEqualTo(20_000).isGreaterThan(1_000);
+        assertThat(cache.get(none, Keys.chunk(1, 0), TopicRow.class, TopicRow::decode)).isNotNull();
+      }
+    }
+
+    assertThat(cache.get(none, Keys.chunk(1, 999), TopicRow.class, TopicRow::decode)).isNotNull();
+    assertThat(cache.get(none, Keys.chunk(1, 0), TopicRow.class, TopicRow::decode)).isNotNull();
+    assertThat(cache.get(none, Keys.chunk(1, 1), TopicRow.class, TopicRow::decode)).isNull();
+    assertThat(cache.get(rows, Keys.chunk(1, 1), TopicRow.class, TopicRow::decode)).isNotNull();
+    for (int i = 0; i < 1_000; i++) {
+      cache.delete(Keys.chunk(1, i));
+    }
+    cache.flush(rows);
+    rows.commit();
+    assertThat(cache.bytes()).isZero();
+    assertThat(rows.all()).isEmpty();
+  }
+}

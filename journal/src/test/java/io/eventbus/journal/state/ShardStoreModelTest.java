@@ -1,0 +1,66 @@
+package io.eventbus.journal.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.journal.codec.EntryReader;
+import io.eventbus.journal.rows.MemoryRows;
+import io.eventbus.journal.rows.RowScan;
+import io.eventbus.journal.store.AppliedEntry;
+import io.eventbus.journal.store.ShardStore;
+import io.eventbus.journal.store.StoreBatch;
+import io.eventbus.journal.store.StoreLease;
+import io.eventbus.journal.store.TestStores;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Compares the rows of a shard on its store with those of one on rows in memory. */
+class ShardStoreModelTest {
+  private static final int SEEDS = 5;
+
+  private final Path directory;
+
+  ShardStoreModelTest(@TempDir Path directory) {
+    this.directory = directory;
+  }
+
+  @Test
+  void aStoreHasTheRowsThatMemoryHas() throws Exception {
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      ShardFixture memory =
+          new ShardFixture(ShardModelTest.LIMITS, new MemoryRows(), Shard.CACHE_BYTES);
+      List<ByteBuffer> entries = ShardModelTest.entries(seed);
+      entries.forEach(memory::apply);
+      Path path = directory.resolve("" + seed);
+      int half = entries.size() / 2;
+      apply(path, entries.subList(0, half));
+      MemoryRows stored = apply(path, entries.subList(half, entries.size()));
+
+      assertThat(ShardFixture.text(stored)).isEqualTo(ShardFixture.text(memory.rows));
+    }
+  }
+
+  /** Opens a store, applies entries, and returns a copy of all rows but the store's own. */
+  private static MemoryRows apply(Path path, List<ByteBuffer> entries) throws Exception {
+    Shard shard = new Shard(ShardModelTest.LIMITS, 0);
+    MemoryRows copy = new MemoryRows();
+    try (ShardStore store = TestStores.open(path)) {
+      for (ByteBuffer entry : entries) {
+        try (StoreBatch batch = store.begin()) {
+          long stamp = shard.apply(new EntryReader().read(entry), batch).stamp();
+          batch.commit(new AppliedEntry(1, store.applied().index() + 1, stamp));
+        }
+      }
+      try (StoreLease lease = store.lease();
+          RowScan scan = lease.scan(new byte[] {Keys.META + 1}, new byte[] {Byte.MAX_VALUE})) {
+        while (scan.next()) {
+          copy.put(scan.key(), scan.value());
+        }
+      }
+    }
+    copy.commit();
+    return copy;
+  }
+}

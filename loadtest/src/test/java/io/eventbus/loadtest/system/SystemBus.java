@@ -90,6 +90,7 @@ final class SystemBus {
     // In a network of its own a client is on another machine.
     variables.put("EVENTBUS_AUTH_ANONYMOUS", "everyone");
     variables.put("EVENTBUS_AUTH_BLOCK", "everyone");
+    variables.put("EVENTBUS_ADMIN_PLAINTEXT", "true");
     variables.put("EVENTBUS_CLUSTER_HOST", place.links());
     variables.put("EVENTBUS_CLUSTER_PORT", Integer.toString(linkPort));
     ServerProcess server = ServerProcess.start(name, command, variables);

@@ -100,8 +100,8 @@ class SmokeSystemIT {
         .isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString())
         .containsSubsequence(
-            "3 of 8: one-to-one/smoke, eventbus, run 2",
-            "8 of 8: paper/smoke, tyrus-paper, run 2",
+            "4 of 8: one-to-one/smoke, eventbus, run 2",
+            "7 of 8: paper/smoke, tyrus-paper, run 2",
             "0/0/0");
   }
 

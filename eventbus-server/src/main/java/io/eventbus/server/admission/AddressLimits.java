@@ -15,7 +15,8 @@ public interface AddressLimits extends ServiceShare.Address {
   boolean isExempt();
 
   /**
-   * Returns what all connections have in common that share the limits of one address; any thread.
+   * Returns what all connections from one address have in common, also those without limits; any
+   * thread.
    */
   Object shareOf();
 

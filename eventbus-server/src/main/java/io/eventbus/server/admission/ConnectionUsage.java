@@ -1,6 +1,7 @@
 package io.eventbus.server.admission;
 
 import io.netty.util.NetUtil;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +60,11 @@ public final class ConnectionUsage implements AddressLimits {
 
   @Override
   public Object shareOf() {
-    return entry == null ? ConnectionUsage.class : entry.address;
+    if (entry != null) {
+      return entry.address;
+    }
+    InetAddress ip = client.getAddress();
+    return ip == null ? ConnectionUsage.class : ClientAddress.of(ip);
   }
 
   @Override

@@ -25,8 +25,8 @@ public final class BusMemory {
       throw new IllegalArgumentException("limit: " + limit + " (expected: >= 1)");
     }
     this.limit = limit;
-    this.shortPieces = new UnfinishedMemory(this, limit / 8);
-    this.longPieces = new UnfinishedMemory(this, limit / 4);
+    this.shortPieces = new UnfinishedMemory(this, limit / 8, limit / 64);
+    this.longPieces = new UnfinishedMemory(this, limit / 4, 0);
     this.services = new ServiceMemory(this, limit / 2, "calls and tunnels");
     this.registrations = new ServiceMemory(this, limit / 2, "registrations");
   }

@@ -8,16 +8,30 @@ import java.util.concurrent.atomic.AtomicLong;
  * before they are allocated. Any thread.
  */
 public final class UnfinishedMemory {
+  /** Size up to which a message is small. */
+  static final int SMALL_BYTES = 4 * 1024;
+
   private final BusMemory memory;
   private final long limit;
+  private final long reserved;
   private final AtomicLong used = new AtomicLong();
   private final WakeupList waiters = new WakeupList();
   private volatile long refused;
+  // Limit that the last refused message would have passed.
+  private volatile long refusedLimit;
   private volatile Runnable pressureListener = () -> {};
 
-  UnfinishedMemory(BusMemory memory, long limit) {
+  /**
+   * Creates an account without messages.
+   *
+   * @param reserved bytes of the limit for small messages only: a crowd with larger ones does not
+   *     keep others from sending small ones
+   */
+  UnfinishedMemory(BusMemory memory, long limit, long reserved) {
     this.memory = memory;
     this.limit = limit;
+    this.reserved = reserved;
+    this.refusedLimit = limit;
   }
 
   /**
@@ -42,10 +56,12 @@ public final class UnfinishedMemory {
     if (memory.isOver()) {
       return false;
     }
+    long max = own + bytes <= SMALL_BYTES ? limit : limit - reserved;
     long before = used.getAndAdd(bytes);
-    if (before + bytes > limit && before > own) {
+    if (before + bytes > max && before > own) {
       used.addAndGet(-bytes);
       refused = bytes;
+      refusedLimit = max;
       pressureListener.run();
       return false;
     }
@@ -67,7 +83,7 @@ public final class UnfinishedMemory {
    * as was refused last. The first one may always try, as it may want less.
    */
   private long fitting() {
-    return Math.max(1, (limit - used.get()) / Math.max(1, refused));
+    return Math.max(1, (refusedLimit - used.get()) / Math.max(1, refused));
   }
 
   /**
@@ -106,7 +122,7 @@ public final class UnfinishedMemory {
    * Returns whether room has to be made: a message waits, and what was refused last does not fit.
    */
   public boolean isShort() {
-    return isWaitedFor() && used.get() > 0 && used.get() + refused > limit;
+    return isWaitedFor() && used.get() > 0 && used.get() + refused > refusedLimit;
   }
 
   /** Returns the bytes of unfinished messages. */

@@ -239,7 +239,7 @@ final class BusHandler implements MessageHandler, ConnectionControl {
 
   @Override
   public void inTurn(Runnable task) {
-    loop.nextTurn(() -> connection.guarded(task::run));
+    connection.inTurn(() -> connection.guarded(task::run));
   }
 
   @Override

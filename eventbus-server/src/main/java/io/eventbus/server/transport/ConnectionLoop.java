@@ -10,8 +10,6 @@ import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.WorkBudget;
 import io.eventbus.server.transport.websocket.PermessageDeflate;
 import io.netty.channel.EventLoop;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -98,7 +96,7 @@ final class ConnectionLoop implements Runnable {
   private boolean ticking;
   private boolean flushScheduled;
   private boolean inTurn;
-  private final Deque<Runnable> nextTurns = new ArrayDeque<>();
+  private final FairTurns nextTurns = new FairTurns();
   private @Nullable Future<?> turn;
   private Consumer<Throwable> onFatal = cause -> {};
   private @Nullable LoopContext context;
@@ -204,10 +202,12 @@ final class ConnectionLoop implements Runnable {
   /**
    * Runs a task in a later turn of the loop, one per turn: between turns the loop reads and writes
    * for all. A task that is merely executed would come before that.
+   *
+   * @param address object that connections sharing a turn have in common
    */
-  void nextTurn(Runnable task) {
+  void nextTurn(Object address, Runnable task) {
     assert isOwn() : "not on loop " + number;
-    nextTurns.add(task);
+    nextTurns.add(address, task);
     scheduleTurn();
   }
 

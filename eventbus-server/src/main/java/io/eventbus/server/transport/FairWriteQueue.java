@@ -35,6 +35,11 @@ final class FairWriteQueue {
       this.drain = drain;
     }
 
+    /** Returns the object that connections sharing a turn have in common. */
+    Object address() {
+      return lane.address;
+    }
+
     /** Writes to the connection. */
     void drain() {
       drain.run();

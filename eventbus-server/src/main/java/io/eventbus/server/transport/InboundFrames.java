@@ -123,7 +123,7 @@ final class InboundFrames {
   void nextTurn() {
     if (!waitsForTurn) {
       waitsForTurn = true;
-      loop.nextTurn(retry::inTurn);
+      connection.inTurn(retry::inTurn);
     }
   }
 

@@ -119,7 +119,7 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
       updateReading();
     }
     if (more) {
-      loop.nextTurn(this::nextTurn);
+      loop.nextTurn(ConnectionAdmission.account(ctx.channel()).shareOf(), this::nextTurn);
     }
   }
 

@@ -175,6 +175,11 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     inbound.nextTurn();
   }
 
+  /** Runs a task in a later turn of the loop. */
+  void inTurn(Runnable task) {
+    loop.nextTurn(place.address(), task);
+  }
+
   /** Calls back after a delay; unhandled input waits until then. */
   void later(Runnable again, long nanos) {
     inbound.later(again, nanos);

@@ -189,8 +189,7 @@ class AddressUsagesTest {
   void exemptAddressesHaveNoLimits() {
     AddressUsages accounts = accounts(1, 1, 1, 1);
     for (int i = 0; i < 100; i++) {
-      Admission verdict = accounts.admit(Ip.client("127.0.0.1"), true);
-      ConnectionUsage account = ((Admission.Admitted) verdict).account();
+      ConnectionUsage account = exempt(accounts, "127.0.0.1");
       account.held(1 << 30);
       assertThat(account.isOverShare()).isFalse();
       assertThat(account.acquireSubscriptionBytes(1 << 30)).isTrue();
@@ -199,6 +198,20 @@ class AddressUsagesTest {
       assertThat(account.isExempt()).isTrue();
     }
     assertThat(accounts.size()).isZero();
+  }
+
+  /** Otherwise a crowd of one address delays all others that are exempt. */
+  @Test
+  void exemptConnectionsShareTurnsWithTheirAddressOnly() {
+    AddressUsages accounts = accounts(1, 1, 1, 1);
+    Object turns = exempt(accounts, "127.0.0.1").shareOf();
+    assertThat(exempt(accounts, "127.0.0.1").shareOf()).isEqualTo(turns);
+    assertThat(exempt(accounts, "127.0.0.2").shareOf()).isNotEqualTo(turns);
+  }
+
+  private static ConnectionUsage exempt(AddressUsages accounts, String address) {
+    Admission verdict = accounts.admit(Ip.client(address), true);
+    return ((Admission.Admitted) verdict).account();
   }
 
   @Test

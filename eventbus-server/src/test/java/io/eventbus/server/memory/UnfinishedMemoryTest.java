@@ -74,6 +74,25 @@ class UnfinishedMemoryTest {
     assertThat(pieces.tryAcquire(1)).isTrue();
   }
 
+  /** Hundreds of messages of 30 KB that wait for their turns are a crowd of larger ones. */
+  @Test
+  void largerMessagesLeaveRoomForSmallOnes() {
+    UnfinishedMemory room = new BusMemory(640_000).shortPieces();
+    assertThat(room.limit()).isEqualTo(80_000);
+    assertThat(room.tryAcquire(60_000)).isTrue();
+    assertThat(room.tryAcquire(20_000)).isFalse();
+    room.whenRoom(retries::incrementAndGet);
+    assertThat(room.isShort()).as("room has to be made").isTrue();
+    assertThat(room.tryAcquire(10_000)).isTrue();
+    assertThat(room.tryAcquire(4_000)).isTrue();
+    assertThat(room.tryAcquire(1_000, 4_000)).as("no longer small").isFalse();
+    assertThat(room.tryAcquire(4_000)).isTrue();
+    assertThat(room.tryAcquire(4_000)).as("there is a bound").isFalse();
+    assertThat(room.isShort()).isTrue();
+    room.release(70_000);
+    assertThat(room.isShort()).isFalse();
+  }
+
   @Test
   void theOtherKindHasItsOwnRoom() {
     assertThat(pieces.tryAcquire(1_000)).isTrue();

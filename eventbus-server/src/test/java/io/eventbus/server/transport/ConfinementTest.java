@@ -18,11 +18,11 @@ class ConfinementTest {
     DefaultEventLoop thread = new DefaultEventLoop();
     try {
       ConnectionLoop loop = new ConnectionLoop(3, thread, ServerConfig.of(Map.of()));
-      assertThatThrownBy(() -> loop.nextTurn(() -> {}))
+      assertThatThrownBy(() -> loop.nextTurn("a", () -> {}))
           .isInstanceOf(AssertionError.class)
           .hasMessage("not on loop 3");
       assertThatThrownBy(loop::flushSoon).isInstanceOf(AssertionError.class);
-      thread.submit(() -> loop.nextTurn(() -> {})).get(60, TimeUnit.SECONDS);
+      thread.submit(() -> loop.nextTurn("a", () -> {})).get(60, TimeUnit.SECONDS);
     } finally {
       assertThat(thread.shutdownGracefully(0, 1, TimeUnit.SECONDS).await(60, TimeUnit.SECONDS))
           .isTrue();

@@ -64,6 +64,7 @@ class InboundTurnsTest {
     begin();
     List<Integer> within = new ArrayList<>();
     wire.loop.nextTurn(
+        "a",
         () -> {
           handler.wake();
           within.add(handler.calls.size());
@@ -80,6 +81,7 @@ class InboundTurnsTest {
     Thread other = new Thread(handler::wake, "another");
     // A turn is going on meanwhile.
     wire.loop.nextTurn(
+        "a",
         () -> {
           other.start();
           try {

@@ -72,7 +72,7 @@ class TlsReadThrottleTest {
     assertThat(wire.memory.used()).isEqualTo(flood.length - decryptor.got.readableBytes());
     List<Long> between = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      wire.loop.nextTurn(() -> between.add(wire.workNanos));
+      wire.loop.nextTurn("a", () -> between.add(wire.workNanos));
     }
     wire.pass(Duration.ofMillis(1));
     assertThat(between).as("others have turns, one after each of its own").hasSize(3);

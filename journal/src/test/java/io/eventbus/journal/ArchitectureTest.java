@@ -1,5 +1,8 @@
 package io.eventbus.journal;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -11,6 +14,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import io.eventbus.testing.PackageTable;
 import java.io.IOException;
+import java.util.concurrent.CompletionStage;
 
 /** Holds this module's rows of the package table in {@code docs/architecture.md}. */
 @AnalyzeClasses(
@@ -18,7 +22,6 @@ import java.io.IOException;
     importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
   private static final String[] PURE = {
-    "io.eventbus.journal",
     "io.eventbus.journal.rows",
     "io.eventbus.journal.chunk",
     "io.eventbus.journal.codec",
@@ -49,6 +52,24 @@ class ArchitectureTest {
               "java.time..",
               "java.util.concurrent..",
               "java.util.random..");
+
+  @ArchTest
+  static final ArchRule the_port_knows_no_io_and_no_threads_but_stages_of_results =
+      noClasses()
+          .that()
+          .resideInAPackage("io.eventbus.journal")
+          .should()
+          .dependOnClassesThat(
+              resideInAnyPackage(
+                      "java.io..",
+                      "java.net..",
+                      "java.nio.channels..",
+                      "java.nio.file..",
+                      "java.security..",
+                      "java.time..",
+                      "java.util.concurrent..",
+                      "org.slf4j..")
+                  .and(not(assignableTo(CompletionStage.class))));
 
   @ArchTest
   static final ArchRule the_rules_ask_neither_the_system_nor_chance =

@@ -2,6 +2,7 @@ package io.eventbus.journal.codec;
 
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.JournalNames;
+import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.ChangeJournal;
 import io.eventbus.journal.codec.ShardRecord.CreateCursor;

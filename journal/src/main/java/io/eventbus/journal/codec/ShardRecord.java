@@ -2,6 +2,7 @@ package io.eventbus.journal.codec;
 
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.PublishHead;
 import io.eventbus.protocol.TopicFilter;
 
 /** Record of an entry: what a shard is asked to do. Journals are named by their numbers. */

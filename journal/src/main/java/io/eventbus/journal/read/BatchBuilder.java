@@ -1,7 +1,10 @@
 package io.eventbus.journal.read;
 
+import io.eventbus.journal.ReadBatch;
+import io.eventbus.journal.ReadHole;
+import io.eventbus.journal.ReadHole.Reason;
+import io.eventbus.journal.ReadPart;
 import io.eventbus.journal.chunk.ChunkView;
-import io.eventbus.journal.read.ReadHole.Reason;
 import java.util.ArrayList;
 import java.util.List;
 

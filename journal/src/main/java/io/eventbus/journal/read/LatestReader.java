@@ -1,8 +1,9 @@
 package io.eventbus.journal.read;
 
+import io.eventbus.journal.ReadBatch;
+import io.eventbus.journal.ReadHole.Reason;
 import io.eventbus.journal.chunk.ChunkFormatException;
 import io.eventbus.journal.chunk.ChunkView;
-import io.eventbus.journal.read.ReadHole.Reason;
 import io.eventbus.journal.rows.DamagedRowException;
 import io.eventbus.journal.rows.RowReader;
 import io.eventbus.journal.rows.RowScan;

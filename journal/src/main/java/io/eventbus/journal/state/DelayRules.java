@@ -1,5 +1,6 @@
 package io.eventbus.journal.state;
 
+import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.Refused;
 import io.eventbus.journal.RecordResult.Released;
@@ -8,7 +9,6 @@ import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
 import io.eventbus.journal.codec.EntryWriter;
 import io.eventbus.journal.codec.EventBlock;
-import io.eventbus.journal.codec.PublishHead;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Release;
 import io.eventbus.journal.rows.RowScan;

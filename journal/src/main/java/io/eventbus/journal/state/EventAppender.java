@@ -1,10 +1,10 @@
 package io.eventbus.journal.state;
 
+import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.chunk.ChunkIndex;
 import io.eventbus.journal.chunk.ChunkWriter;
 import io.eventbus.journal.chunk.FrameHead;
 import io.eventbus.journal.codec.EventBlock;
-import io.eventbus.journal.codec.PublishHead;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -2,12 +2,12 @@ package io.eventbus.journal.state;
 
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalRefusalReason;
+import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.Published;
 import io.eventbus.journal.RecordResult.Refused;
 import io.eventbus.journal.Retention;
 import io.eventbus.journal.codec.EventBlock;
-import io.eventbus.journal.codec.PublishHead;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import org.jspecify.annotations.Nullable;
 

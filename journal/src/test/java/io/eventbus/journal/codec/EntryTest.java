@@ -7,6 +7,7 @@ import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.Retention;
 import io.eventbus.journal.chunk.TestEvents;
 import io.eventbus.journal.codec.ShardRecord.Publish;

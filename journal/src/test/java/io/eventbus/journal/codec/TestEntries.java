@@ -1,5 +1,6 @@
 package io.eventbus.journal.codec;
 
+import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.chunk.TestEvents;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;

@@ -2,6 +2,9 @@ package io.eventbus.journal.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.ReadBatch;
+import io.eventbus.journal.ReadHole;
+import io.eventbus.journal.ReadPart;
 import io.eventbus.journal.chunk.TestEvents;
 import io.eventbus.journal.read.TestJournal.Event;
 import io.eventbus.journal.read.TestJournal.Fate;

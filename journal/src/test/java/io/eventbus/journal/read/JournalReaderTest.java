@@ -3,7 +3,10 @@ package io.eventbus.journal.read;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.eventbus.journal.read.ReadHole.Reason;
+import io.eventbus.journal.ReadBatch;
+import io.eventbus.journal.ReadHole;
+import io.eventbus.journal.ReadHole.Reason;
+import io.eventbus.journal.ReadPart;
 import io.eventbus.journal.read.TestJournal.Part;
 import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreLease;

@@ -2,9 +2,11 @@ package io.eventbus.journal.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.ReadBatch;
+import io.eventbus.journal.ReadHole;
+import io.eventbus.journal.ReadHole.Reason;
 import io.eventbus.journal.chunk.ChunkWriter;
 import io.eventbus.journal.chunk.TestEvents;
-import io.eventbus.journal.read.ReadHole.Reason;
 import io.eventbus.journal.state.CounterRows;
 import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.store.AppliedEntry;

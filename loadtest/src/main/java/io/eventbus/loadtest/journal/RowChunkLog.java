@@ -1,8 +1,8 @@
 package io.eventbus.loadtest.journal;
 
+import io.eventbus.journal.ReadBatch;
 import io.eventbus.journal.chunk.ChunkIndex;
 import io.eventbus.journal.read.JournalReader;
-import io.eventbus.journal.read.ReadBatch;
 import io.eventbus.journal.read.ReadRequest;
 import io.eventbus.journal.rows.Rows;
 import io.eventbus.journal.state.Keys;

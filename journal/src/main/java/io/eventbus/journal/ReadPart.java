@@ -1,4 +1,4 @@
-package io.eventbus.journal.read;
+package io.eventbus.journal;
 
 import java.nio.ByteBuffer;
 

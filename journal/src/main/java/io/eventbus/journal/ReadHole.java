@@ -1,4 +1,4 @@
-package io.eventbus.journal.read;
+package io.eventbus.journal;
 
 /**
  * Range of positions whose events are not given out. Some may be of topics that the reader does not

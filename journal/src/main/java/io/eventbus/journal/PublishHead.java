@@ -1,4 +1,4 @@
-package io.eventbus.journal.codec;
+package io.eventbus.journal;
 
 /**
  * Facts about published events that are the same for all of them, or follow from those of the

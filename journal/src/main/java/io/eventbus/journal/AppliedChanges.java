@@ -1,0 +1,32 @@
+package io.eventbus.journal;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Effect of an entry of the log on journals.
+ *
+ * @param stamp the shard's time after the entry, in milliseconds since the epoch
+ * @param chunks the events that were written, those of each journal in the order of their positions
+ * @param journals the numbers of all journals that have changed in any way
+ */
+public record AppliedChanges(long stamp, List<AppliedChunk> chunks, Set<Integer> journals) {
+  /** Copies list and set. */
+  public AppliedChanges {
+    chunks = List.copyOf(chunks);
+    journals = Set.copyOf(journals);
+  }
+
+  /**
+   * Chunk of events. One whose positions were told before was written anew without the events that
+   * have been purged.
+   *
+   * @param journal number of the journal
+   * @param from the first position
+   * @param to the last position
+   * @param bytes the chunk as {@code ChunkView} reads it, from position to limit, read-only and
+   *     never changed; whoever reads it takes a duplicate
+   */
+  public record AppliedChunk(int journal, long from, long to, ByteBuffer bytes) {}
+}

@@ -1,0 +1,153 @@
+package io.eventbus.journal;
+
+import io.eventbus.protocol.TopicFilter;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Durable topics of this bus. Any thread may call any method.
+ *
+ * <p>A result says what is committed: on the disks of a majority of the replicas, and applied here.
+ * A failure with {@link JournalsUnavailableException} says nothing: what was asked for may have
+ * been done, or may still be done. Each call ends with one of both within the answer time-out of
+ * the implementation.
+ *
+ * <p>Methods that return a stage and {@link #append} never wait; listeners and stages are called on
+ * threads that must not wait either.
+ */
+public interface Journals {
+  /** Returns the journals as they are applied here. */
+  JournalCatalog catalog();
+
+  /**
+   * Publishes events, in the order of the calls of one thread. Those of more than 256 KiB are
+   * stored piece by piece, unless an expectation comes with them: a refusal then tells only that
+   * the last pieces are not stored.
+   *
+   * @param head facts about the events
+   * @param events one block of events as {@link io.eventbus.protocol.PublishView#writeEvents}
+   *     writes them, from position to limit, which have been checked; copied before the call
+   *     returns, the position stays
+   * @param listener told the result once, perhaps before the call returns
+   * @return false if there is no room at present: nothing was done then, and {@link #whenRoom} says
+   *     when to try again
+   * @throws IllegalArgumentException if events with an expectation, or one event, are larger than
+   *     an entry can be
+   */
+  boolean append(PublishHead head, ByteBuffer events, AppendListener listener);
+
+  /**
+   * Runs a task once as soon as there is room to append: before the call returns if there is some
+   * now. Others may be faster. A task that waits is run also when the journals end.
+   */
+  void whenRoom(Runnable task);
+
+  /**
+   * Creates a journal. The result is {@link RecordResult.JournalCreated}, also if a journal with
+   * the same definition exists, or {@link RecordResult.Refused}.
+   */
+  CompletionStage<RecordResult> create(JournalDefinition definition);
+
+  /**
+   * Changes the definition of a journal for events that are published from then on. The result is
+   * {@link RecordResult.Done} or {@link RecordResult.Refused}.
+   */
+  CompletionStage<RecordResult> change(int journal, JournalDefinition definition);
+
+  /**
+   * Deletes a journal with all of its events and cursors. The result is {@link RecordResult.Done}
+   * or {@link RecordResult.Refused}.
+   */
+  CompletionStage<RecordResult> delete(int journal);
+
+  /**
+   * Removes the oldest events, in whole chunks. The result is {@link RecordResult.Trimmed} or
+   * {@link RecordResult.Refused}.
+   *
+   * @param upTo the last position that is not needed any longer
+   */
+  CompletionStage<RecordResult> trim(int journal, long upTo);
+
+  /**
+   * Removes single events, whose positions stay. The result is {@link RecordResult.Purged} or
+   * {@link RecordResult.Refused}.
+   *
+   * @param topic the only topic whose events are removed; empty for those of all topics
+   * @param from the first position, 1 or more
+   * @param to the last position
+   */
+  CompletionStage<RecordResult> purge(int journal, String topic, long from, long to);
+
+  /**
+   * Creates a cursor. The result is {@link RecordResult.CursorState}, also if a cursor with the
+   * same filter exists, or {@link RecordResult.Refused}.
+   *
+   * @param position position of the first event, for {@link CursorStart#POSITION} only
+   */
+  CompletionStage<RecordResult> createCursor(
+      int journal, String name, TopicFilter filter, CursorStart start, long position);
+
+  /**
+   * Takes a cursor over, for a consumer that gets the next epoch. The result is {@link
+   * RecordResult.CursorState} or {@link RecordResult.Refused}.
+   */
+  CompletionStage<RecordResult> attachCursor(int journal, String name);
+
+  /**
+   * Settles all events up to a position. The result is {@link RecordResult.CursorState} or {@link
+   * RecordResult.Refused}.
+   */
+  CompletionStage<RecordResult> settleCursor(int journal, String name, long epoch, long upTo);
+
+  /**
+   * Deletes a cursor. The result is {@link RecordResult.Done} or {@link RecordResult.Refused}.
+   *
+   * @param epoch the cursor is deleted only if it has this epoch; 0 for any
+   */
+  CompletionStage<RecordResult> deleteCursor(int journal, String name, long epoch);
+
+  /**
+   * Returns what a journal holds; null if there is none. Waits for the disk.
+   *
+   * @throws JournalsUnavailableException if it cannot be read now
+   */
+  @Nullable JournalFigures figures(int journal);
+
+  /**
+   * Returns the cursors of a journal, sorted by name. Waits for the disk.
+   *
+   * @param after name after which they begin, empty for the first
+   * @param max maximum number of them
+   * @throws JournalsUnavailableException if they cannot be read now
+   */
+  List<CursorView> cursors(int journal, String after, int max);
+
+  /**
+   * Returns the position from which on a journal is read to get the events of a time and later: the
+   * first of the chunk in which they begin; 0 if there is no such journal, or if it keeps only last
+   * events. Waits for the disk.
+   *
+   * @param stamp time of the shard, in milliseconds since the epoch
+   * @throws JournalsUnavailableException if it cannot be read now
+   */
+  long positionAt(int journal, long stamp);
+
+  /** Returns a reader of the events of a journal whose topics a filter matches. */
+  EventReader reader(int journal, TopicFilter filter);
+
+  /**
+   * Tells a listener of everything that is applied from now on: what it is not told of, a reader
+   * gets that begins afterwards.
+   *
+   * @return ends that when closed; an entry that is being applied may still be told
+   */
+  Watch watch(JournalListener listener);
+
+  /** Listener that is told of what is applied. */
+  interface Watch extends AutoCloseable {
+    @Override
+    void close();
+  }
+}

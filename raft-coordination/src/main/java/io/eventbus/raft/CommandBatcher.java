@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,7 @@ public final class CommandBatcher<C, R> {
   private final GroupCommitDelay delay = new GroupCommitDelay();
   private final Timer timer;
   private final LongSupplier nanoTime;
+  private final AtomicInteger pumping = new AtomicInteger();
   private long queuedBytes;
   private int entriesUnderWay;
   private boolean timed;
@@ -145,8 +147,21 @@ public final class CommandBatcher<C, R> {
   }
 
   private void pump() {
-    for (Batch<C, R> batch = next(); batch != null; batch = next()) {
-      propose(batch);
+    if (pumping.getAndIncrement() != 0) {
+      // The thread that pumps goes on: entries are proposed in the order of their commands.
+      return;
+    }
+    try {
+      int seen = 1;
+      while (seen != 0) {
+        for (Batch<C, R> batch = next(); batch != null; batch = next()) {
+          propose(batch);
+        }
+        seen = pumping.addAndGet(-seen);
+      }
+    } catch (RuntimeException | Error e) {
+      pumping.set(0);
+      throw e;
     }
   }
 

@@ -68,8 +68,9 @@ public final class RatisGroup
    * Creates a group of a server that runs.
    *
    * @param executor for calls that may wait
+   * @param raftLoop begins the calls of {@link #submit}, one after the other
    */
-  RatisGroup(
+  public RatisGroup(
       RaftServer server,
       RaftGroupId group,
       RaftPeerId self,

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -90,6 +92,44 @@ class CommandBatcherTest {
     finish(2);
     for (int i = 0; i < 5; i++) {
       assertThat(answers.get(i)).isCompletedWithValue("done " + (i + 1));
+    }
+  }
+
+  @Test
+  void entriesAreProposedInTheOrderOfTheirCommands() throws InterruptedException {
+    CountDownLatch proposing = new CountDownLatch(1);
+    CountDownLatch resumed = new CountDownLatch(1);
+    List<List<Long>> proposed = new ArrayList<>();
+    CommandBatcher<Long, String> gate =
+        new CommandBatcher<>(
+            commands -> {
+              if (commands.contains(1L)) {
+                proposing.countDown();
+                await(resumed);
+              }
+              proposed.add(commands);
+              return new CompletableFuture<>();
+            },
+            new Owner(),
+            new GateLimits(3, 2, 1 << 20, 10, 1 << 20),
+            (after, task) -> {},
+            nanos::get);
+    Thread first = new Thread(() -> send(gate, 1));
+    first.start();
+    await(proposing);
+    var unused = submit(gate, 2);
+    var full = submit(gate, 3);
+    assertThat(full).isNotDone();
+    resumed.countDown();
+    first.join();
+    assertThat(proposed).containsExactly(List.of(1L), List.of(2L, 3L));
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 

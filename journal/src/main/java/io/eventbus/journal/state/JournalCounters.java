@@ -118,6 +118,11 @@ public final class JournalCounters implements Row {
     return delayedBytes;
   }
 
+  /** Returns a time before which no event that waits is due, in milliseconds. */
+  public long delayedFrom() {
+    return delayedFrom;
+  }
+
   /** Returns how many cursors there are. */
   public long cursors() {
     return cursors;

@@ -9,7 +9,7 @@ import java.util.Arrays;
  * that the order of keys is that of numbers. All of them are at least 0.
  */
 public final class Keys {
-  /** Rows that only the store writes: its identity, what it has applied, whether it is seeded. */
+  /** Rows that only the store writes: its identity, and what it has applied. */
   public static final byte META = 0;
 
   /** Definition of a journal, by its number. */

@@ -19,5 +19,5 @@ public record StoreOptions(
     FlushPolicy flush) {
   /** Settings of a shard. */
   public static final StoreOptions DEFAULT =
-      new StoreOptions(32L << 20, 3, true, Duration.ofSeconds(10), FlushPolicy.DEFAULT);
+      new StoreOptions(32L << 20, 3, true, Duration.ofSeconds(60), FlushPolicy.DEFAULT);
 }

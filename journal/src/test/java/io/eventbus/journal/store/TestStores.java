@@ -58,6 +58,11 @@ public final class TestStores {
     return ShardStore.open(directory, IDENTITY, options, resources(), failure -> {});
   }
 
+  /** Ends a store as an error of the disk does. */
+  public static void fail(ShardStore store) {
+    store.failure().fail("planted", null);
+  }
+
   /** Commits one row as the entry of an index. */
   public static void put(ShardStore store, long index, byte[] key, byte[] value) {
     try (StoreBatch batch = store.begin()) {

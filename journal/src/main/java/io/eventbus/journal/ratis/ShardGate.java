@@ -1,0 +1,422 @@
+package io.eventbus.journal.ratis;
+
+import io.eventbus.journal.AppendListener;
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.PublishHead;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.codec.Entry;
+import io.eventbus.journal.codec.EntryFormatException;
+import io.eventbus.journal.codec.EntryReader;
+import io.eventbus.journal.codec.EntryWriter;
+import io.eventbus.journal.codec.EventBlock;
+import io.eventbus.journal.codec.ShardRecord;
+import io.eventbus.journal.codec.ShardRecord.AttachCursor;
+import io.eventbus.journal.codec.ShardRecord.CreateCursor;
+import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
+import io.eventbus.journal.codec.ShardRecord.Publish;
+import io.eventbus.journal.codec.ShardRecord.SettleCursor;
+import io.eventbus.protocol.BodyReader;
+import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.raft.CommandBatcher;
+import io.eventbus.raft.GateLimits;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Entry of records into the log of a shard. The records of many callers share an entry; those that
+ * want one for themselves get it. Bounded in bytes. Any thread.
+ */
+final class ShardGate {
+  /** Bytes of events above which a publication is cut into pieces. */
+  static final int MAX_PIECE_BYTES = 256 << 10;
+
+  /** Memory of a record beside its bytes, about. */
+  private static final int RECORD_OVERHEAD = 256;
+
+  /** Maximum number of records under way that want an entry for themselves. */
+  private static final int MAX_ALONE = 64;
+
+  private static final GateLimits LIMITS =
+      new GateLimits(3, 4_096, MAX_PIECE_BYTES, 1_000_000, 1L << 30);
+
+  /** Log of the shard, at its leader. */
+  interface Log {
+    /** Appends an entry, which never changes; the future has the results of its records. */
+    CompletableFuture<List<RecordResult>> append(byte[] entry);
+  }
+
+  /** Record as an entry with no others, from the first byte of a buffer on. */
+  private record Encoded(ByteBuffer entry) {
+    int recordBytes() {
+      return entry.limit() - EntryWriter.HEAD_BYTES;
+    }
+  }
+
+  private final Log log;
+  private final ShardClock clock;
+  private final CommandBatcher<Encoded, RecordResult> batcher;
+  private final AnswerDeadlines deadlines;
+  private final ThreadLocal<EntryReader> readers = ThreadLocal.withInitial(EntryReader::new);
+  private final AtomicLong pendingBytes = new AtomicLong();
+  private final AtomicLong alone = new AtomicLong();
+  private final long maxPendingBytes;
+  private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+  private boolean closed;
+
+  /**
+   * Creates a gate.
+   *
+   * @param timer for times below 2 ms
+   * @param nanoTime the time of that timer
+   */
+  ShardGate(
+      Log log,
+      ShardClock clock,
+      CommandBatcher.Timer timer,
+      LongSupplier nanoTime,
+      long maxPendingBytes,
+      AnswerDeadlines deadlines) {
+    this.log = log;
+    this.clock = clock;
+    this.maxPendingBytes = maxPendingBytes;
+    this.deadlines = deadlines;
+    batcher = new CommandBatcher<>(this::propose, new Owner(), LIMITS, timer, nanoTime);
+  }
+
+  /** Owner that never finds the queue full: the bytes are counted before. */
+  private static final class Owner implements CommandBatcher.Owner {
+    @Override
+    public RuntimeException overloaded(String message) {
+      return new JournalsUnavailableException("journal: " + message);
+    }
+
+    @Override
+    public void committed(long tookNanos) {}
+  }
+
+  private CompletableFuture<List<RecordResult>> propose(List<Encoded> records) {
+    int size = EntryWriter.HEAD_BYTES;
+    for (Encoded record : records) {
+      size += record.recordBytes();
+    }
+    ByteBuffer entry = ByteBuffer.allocate(size);
+    EntryWriter.begin(entry);
+    EntryWriter.setStamp(entry, 0, clock.stamp());
+    for (Encoded record : records) {
+      int bytes = record.recordBytes();
+      entry.put(entry.position(), record.entry(), EntryWriter.HEAD_BYTES, bytes);
+      entry.position(entry.position() + bytes);
+    }
+    return log.append(entry.array());
+  }
+
+  /** Does what {@link io.eventbus.journal.Journals#append} says. */
+  boolean append(PublishHead head, ByteBuffer events, AppendListener listener) {
+    long bytes = EntryWriter.maxSize(head) + events.remaining() + (long) RECORD_OVERHEAD;
+    if (bytes > Entry.MAX_BYTES && head.expect() != 0) {
+      throw new IllegalArgumentException(
+          "events with an expectation: "
+              + events.remaining()
+              + " bytes (expected: less than "
+              + Entry.MAX_BYTES
+              + ")");
+    }
+    if (!tryReserve(bytes, maxPendingBytes)) {
+      return false;
+    }
+    List<Encoded> pieces;
+    try {
+      pieces = encode(head, events);
+    } catch (RuntimeException e) {
+      release(bytes);
+      throw e;
+    }
+    AnswerDeadlines.Answer answer =
+        deadlines.begin(
+            (result, error) -> {
+              if (result != null) {
+                listener.completed(result);
+              } else {
+                listener.unavailable(unavailable(error));
+              }
+            });
+    Pieces all = new Pieces(pieces.size(), bytes, answer);
+    for (Encoded piece : pieces) {
+      var unused = batcher.submit(piece, piece.recordBytes()).whenComplete(all);
+    }
+    return true;
+  }
+
+  /** Answer to a publication: that of the last piece, or the first refusal. */
+  private final class Pieces implements BiConsumer<@Nullable RecordResult, @Nullable Throwable> {
+    private final long bytes;
+    private final AnswerDeadlines.Answer answer;
+    private int open;
+    private @Nullable RecordResult refused;
+    private @Nullable Throwable failure;
+
+    Pieces(int count, long bytes, AnswerDeadlines.Answer answer) {
+      this.open = count;
+      this.bytes = bytes;
+      this.answer = answer;
+    }
+
+    @Override
+    public void accept(@Nullable RecordResult result, @Nullable Throwable error) {
+      synchronized (this) {
+        if (error != null && failure == null) {
+          failure = error;
+        }
+        if (result instanceof RecordResult.Refused && refused == null) {
+          refused = result;
+        }
+        open--;
+        if (open > 0) {
+          return;
+        }
+      }
+      release(bytes);
+      if (failure != null) {
+        answer.complete(null, failure);
+      } else {
+        answer.complete(refused != null ? refused : result, null);
+      }
+    }
+  }
+
+  private List<Encoded> encode(PublishHead head, ByteBuffer events) {
+    if (events.remaining() > MAX_PIECE_BYTES && head.expect() == 0) {
+      return cut(head, events);
+    }
+    ByteBuffer out =
+        ByteBuffer.allocate(
+            EntryWriter.HEAD_BYTES + EntryWriter.maxSize(head) + events.remaining());
+    EntryWriter.begin(out);
+    EntryWriter.writeHead(out, head);
+    out.put(events.duplicate());
+    return List.of(checked(out.flip()));
+  }
+
+  /**
+   * Checks the bytes of an entry as those will be checked that are applied: one that cannot be read
+   * would end the shard, now and after each start.
+   */
+  private Encoded checked(ByteBuffer entry) {
+    try {
+      Entry unused = readers.get().read(entry);
+      return new Encoded(entry);
+    } catch (EntryFormatException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  private List<Encoded> cut(PublishHead head, ByteBuffer events) {
+    EventCursor cursor = new EventCursor();
+    EventBlock all = readBlock(events.duplicate(), cursor);
+    List<Encoded> pieces = new ArrayList<>();
+    int from = all.from();
+    int count = 0;
+    int first = 0;
+    int at = from;
+    for (int i = 0; i < all.count(); i++) {
+      cursor.wrapOne(all.buffer(), at, all.to(), FrameLimits.UNLIMITED, all.from());
+      int end = cursor.eventEnd();
+      if (count > 0 && end - from > MAX_PIECE_BYTES) {
+        pieces.add(piece(head, all, from, at, first, count));
+        from = at;
+        first = i;
+        count = 0;
+      }
+      count++;
+      at = end;
+    }
+    pieces.add(piece(head, all, from, at, first, count));
+    return pieces;
+  }
+
+  private static EventBlock readBlock(ByteBuffer events, EventCursor cursor) {
+    int start = events.position();
+    BodyReader in = new BodyReader().wrap(events, start, events.limit());
+    try {
+      EventBlock block = EventBlock.read("events", in, cursor, events, start);
+      if (in.atEnd()) {
+        return block;
+      }
+      throw in.malformed("events", in.position(), "bytes behind", "the end of the block");
+    } catch (MalformedFrameException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  private Encoded piece(PublishHead head, EventBlock all, int from, int to, int first, int count) {
+    long sequence = head.sequence() + first;
+    PublishHead part =
+        new PublishHead(
+            head.journal(),
+            head.topic(),
+            head.producer(),
+            head.originProducer(),
+            sequence,
+            first == 0 ? head.previous() : sequence - 1,
+            0,
+            head.schema(),
+            head.receivedAt(),
+            head.ttlMillis(),
+            head.delayMillis());
+    EventBlock events = new EventBlock(all.buffer(), from, to, count, all.maxEventBytes());
+    return encode(new Publish(part, events));
+  }
+
+  private Encoded encode(ShardRecord record) {
+    ByteBuffer out = ByteBuffer.allocate(EntryWriter.HEAD_BYTES + EntryWriter.maxSize(record));
+    EntryWriter.begin(out);
+    EntryWriter.write(out, record);
+    return checked(out.flip());
+  }
+
+  /**
+   * Submits a record that is no publication. The stage fails with {@link
+   * JournalsUnavailableException} if the outcome is not known in time, or too many are under way.
+   *
+   * @throws IllegalArgumentException if the record cannot be written, saying why
+   */
+  CompletionStage<RecordResult> submit(ShardRecord record) {
+    Encoded encoded = encode(record);
+    CompletableFuture<RecordResult> result = new CompletableFuture<>();
+    boolean shared =
+        record instanceof CreateCursor
+            || record instanceof AttachCursor
+            || record instanceof SettleCursor
+            || record instanceof DeleteCursor;
+    long bytes = encoded.recordBytes() + (long) RECORD_OVERHEAD;
+    // These do not wait behind publishers.
+    if (!tryReserve(bytes, 2 * maxPendingBytes)) {
+      return CompletableFuture.failedFuture(noRoom());
+    }
+    if (!shared && alone.incrementAndGet() > MAX_ALONE) {
+      alone.decrementAndGet();
+      release(bytes);
+      return CompletableFuture.failedFuture(noRoom());
+    }
+    AnswerDeadlines.Answer answer =
+        deadlines.begin(
+            (done, error) -> {
+              if (done != null) {
+                result.complete(done);
+              } else {
+                result.completeExceptionally(unavailable(error));
+              }
+            });
+    CompletableFuture<RecordResult> submitted =
+        shared ? batcher.submit(encoded, encoded.recordBytes()) : proposeAlone(encoded);
+    var unused =
+        submitted.whenComplete(
+            (done, error) -> {
+              if (!shared) {
+                alone.decrementAndGet();
+              }
+              release(bytes);
+              answer.complete(done, error);
+            });
+    return result;
+  }
+
+  private CompletableFuture<RecordResult> proposeAlone(Encoded record) {
+    try {
+      return propose(List.of(record)).thenApply(results -> results.get(0));
+    } catch (RejectedExecutionException e) {
+      // The shard ends.
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static JournalsUnavailableException noRoom() {
+    return new JournalsUnavailableException(
+        "journal: too much is under way (expected: another try later)");
+  }
+
+  private static JournalsUnavailableException unavailable(@Nullable Throwable error) {
+    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
+    if (cause instanceof JournalsUnavailableException known) {
+      return known;
+    }
+    return new JournalsUnavailableException(
+        "journal: not committed as far as is known: " + cause, cause);
+  }
+
+  private boolean tryReserve(long bytes, long max) {
+    long before = pendingBytes.get();
+    while (before == 0 || before + bytes <= max) {
+      if (pendingBytes.compareAndSet(before, before + bytes)) {
+        return true;
+      }
+      before = pendingBytes.get();
+    }
+    return false;
+  }
+
+  private void release(long bytes) {
+    long left = pendingBytes.addAndGet(-bytes);
+    // Not for each record: those who wait are many, and each has one at least.
+    if (hasRoom(left)) {
+      runWaiting();
+    }
+  }
+
+  private boolean hasRoom(long pending) {
+    return pending <= maxPendingBytes - maxPendingBytes / 4;
+  }
+
+  /** Does what {@link io.eventbus.journal.Journals#whenRoom} says. */
+  void whenRoom(Runnable task) {
+    synchronized (waiting) {
+      waiting.add(task);
+    }
+    if (isClosed() || hasRoom(pendingBytes.get())) {
+      runWaiting();
+    }
+  }
+
+  private void runWaiting() {
+    List<Runnable> tasks;
+    synchronized (waiting) {
+      if (waiting.isEmpty()) {
+        return;
+      }
+      tasks = List.copyOf(waiting);
+      waiting.clear();
+    }
+    tasks.forEach(Runnable::run);
+  }
+
+  private boolean isClosed() {
+    synchronized (waiting) {
+      return closed;
+    }
+  }
+
+  long pendingBytes() {
+    return pendingBytes.get();
+  }
+
+  /** Tells everybody that waits for an answer or for room that this has ended. */
+  void close(JournalsUnavailableException cause) {
+    synchronized (waiting) {
+      closed = true;
+    }
+    deadlines.close(cause);
+    runWaiting();
+  }
+}

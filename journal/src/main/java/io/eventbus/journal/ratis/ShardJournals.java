@@ -1,0 +1,407 @@
+package io.eventbus.journal.ratis;
+
+import io.eventbus.journal.AppendListener;
+import io.eventbus.journal.AppliedChanges;
+import io.eventbus.journal.AppliedChanges.AppliedChunk;
+import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.CursorView;
+import io.eventbus.journal.EventReader;
+import io.eventbus.journal.JournalCatalog;
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.JournalFigures;
+import io.eventbus.journal.JournalListener;
+import io.eventbus.journal.Journals;
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.PublishHead;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.codec.ShardRecord;
+import io.eventbus.journal.codec.ShardRecord.AttachCursor;
+import io.eventbus.journal.codec.ShardRecord.ChangeJournal;
+import io.eventbus.journal.codec.ShardRecord.CreateCursor;
+import io.eventbus.journal.codec.ShardRecord.CreateJournal;
+import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
+import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
+import io.eventbus.journal.codec.ShardRecord.Purge;
+import io.eventbus.journal.codec.ShardRecord.SettleCursor;
+import io.eventbus.journal.codec.ShardRecord.Trim;
+import io.eventbus.journal.read.JournalPositions;
+import io.eventbus.journal.rows.DamagedRowException;
+import io.eventbus.journal.rows.RowScan;
+import io.eventbus.journal.rows.StoreFailedException;
+import io.eventbus.journal.state.CursorRow;
+import io.eventbus.journal.state.JournalCounters;
+import io.eventbus.journal.state.Keys;
+import io.eventbus.journal.state.ShardChanges;
+import io.eventbus.journal.store.ShardStore;
+import io.eventbus.journal.store.StoreLease;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.TopicFilter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Journals of a bus that has one shard, of which it is the only voter. After a failure of the disk
+ * the shard is opened anew, again and again; meanwhile everything that is asked for is unavailable.
+ */
+public final class ShardJournals implements Journals, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ShardJournals.class);
+
+  private static final long MIN_PAUSE_MILLIS = 1_000;
+  private static final long MAX_PAUSE_MILLIS = 30_000;
+  private static final long MAX_CLOSE_SECONDS = 90;
+
+  private final ShardOptions options;
+  private final List<JournalListener> listeners = new CopyOnWriteArrayList<>();
+  private final ScheduledThreadPoolExecutor opener;
+  // Null while the shard is opened anew, and at the end.
+  private volatile @Nullable ShardServer current;
+  private volatile JournalCatalog catalog = JournalCatalog.of(List.of());
+  private volatile boolean closed;
+  // The shard that is to be closed; confined to the opener, and to the end.
+  private @Nullable ShardServer last;
+
+  private ShardJournals(ShardOptions options) {
+    this.options = options;
+    opener =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, "shard-" + options.shard() + "-open");
+              thread.setDaemon(true);
+              return thread;
+            });
+    opener.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+  }
+
+  /**
+   * Opens the journals of a bus, and returns when everything that was confirmed can be read.
+   *
+   * @throws IOException if files are missing, damaged, another's or in use, saying which
+   */
+  public static ShardJournals open(ShardOptions options) throws IOException {
+    ShardJournals journals = new ShardJournals(options);
+    try {
+      journals.openShard();
+      return journals;
+    } catch (IOException | RuntimeException e) {
+      journals.close();
+      throw e;
+    }
+  }
+
+  private void openShard() throws IOException {
+    Life life = new Life();
+    ShardServer opened = ShardServer.open(options, life);
+    last = opened;
+    catalog = opened.catalog();
+    current = opened;
+    life.begin();
+  }
+
+  /** Observer of a shard from its opening to its failure. */
+  private final class Life implements ShardServer.Observer {
+    private boolean open;
+    private boolean failed;
+
+    /** Takes note that the shard is open; it may have failed already. */
+    void begin() {
+      synchronized (this) {
+        open = true;
+        if (!failed) {
+          return;
+        }
+      }
+      replace();
+    }
+
+    @Override
+    public void onApplied(JournalCatalog now, ShardChanges changes) {
+      catalog = now;
+      tell(changes);
+    }
+
+    @Override
+    public void onFailure(Throwable cause) {
+      synchronized (this) {
+        failed = true;
+        if (!open) {
+          return;
+        }
+      }
+      replace();
+    }
+  }
+
+  private void replace() {
+    current = null;
+    try {
+      opener.execute(() -> reopen(MIN_PAUSE_MILLIS));
+    } catch (RejectedExecutionException e) {
+      // The journals end.
+      LOG.debug("{}: not opened anew", options.shown(), e);
+    }
+  }
+
+  private void reopen(long pauseMillis) {
+    closeLast();
+    if (closed) {
+      return;
+    }
+    try {
+      openShard();
+      LOG.info("{}: opened anew", options.shown());
+    } catch (IOException | RuntimeException e) {
+      LOG.error("{}: not opened, next try in {} ms", options.shown(), pauseMillis, e);
+      var unused =
+          opener.schedule(
+              () -> reopen(Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS)),
+              pauseMillis,
+              TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void closeLast() {
+    ShardServer shard = last;
+    last = null;
+    if (shard != null) {
+      shard.close();
+    }
+  }
+
+  private void tell(ShardChanges changes) {
+    if (listeners.isEmpty()) {
+      return;
+    }
+    List<AppliedChunk> chunks = new ArrayList<>(changes.chunks().size());
+    changes
+        .chunks()
+        .forEach(
+            chunk ->
+                chunks.add(
+                    new AppliedChunk(
+                        chunk.journal(),
+                        chunk.index().firstPosition(),
+                        chunk.index().lastPosition(),
+                        chunk.bytes())));
+    AppliedChanges told = new AppliedChanges(changes.stamp(), chunks, changes.journals());
+    for (JournalListener listener : listeners) {
+      tell(listener, told);
+    }
+  }
+
+  private void tell(JournalListener listener, AppliedChanges changes) {
+    try {
+      listener.applied(changes);
+    } catch (RuntimeException e) {
+      // The entry is applied, whatever a listener does.
+      LOG.error("{}: a listener has failed", options.shown(), e);
+    }
+  }
+
+  /** Returns the shard, which is open. */
+  ShardServer shard() {
+    return Objects.requireNonNull(current, "open");
+  }
+
+  private JournalsUnavailableException unavailable() {
+    return new JournalsUnavailableException(
+        options.shown() + (closed ? ": closed" : ": being opened") + " (expected: open)");
+  }
+
+  @Override
+  public JournalCatalog catalog() {
+    return catalog;
+  }
+
+  @Override
+  public boolean append(PublishHead head, ByteBuffer events, AppendListener listener) {
+    ShardServer shard = current;
+    if (shard == null) {
+      listener.unavailable(unavailable());
+      return true;
+    }
+    return shard.gate().append(head, events, listener);
+  }
+
+  @Override
+  public void whenRoom(Runnable task) {
+    ShardServer shard = current;
+    if (shard == null) {
+      task.run();
+    } else {
+      shard.gate().whenRoom(task);
+    }
+  }
+
+  private CompletionStage<RecordResult> submit(ShardRecord record) {
+    ShardServer shard = current;
+    return shard == null
+        ? CompletableFuture.failedFuture(unavailable())
+        : shard.gate().submit(record);
+  }
+
+  @Override
+  public CompletionStage<RecordResult> create(JournalDefinition definition) {
+    return submit(new CreateJournal(definition));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> change(int journal, JournalDefinition definition) {
+    return submit(new ChangeJournal(journal, definition));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> delete(int journal) {
+    return submit(new DeleteJournal(journal));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> trim(int journal, long upTo) {
+    return submit(new Trim(journal, upTo));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> purge(int journal, String topic, long from, long to) {
+    return submit(new Purge(journal, topic, from, to));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> createCursor(
+      int journal, String name, TopicFilter filter, CursorStart start, long position) {
+    return submit(new CreateCursor(journal, name, filter, start, position));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> attachCursor(int journal, String name) {
+    return submit(new AttachCursor(journal, name));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> settleCursor(
+      int journal, String name, long epoch, long upTo) {
+    return submit(new SettleCursor(journal, name, epoch, upTo));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> deleteCursor(int journal, String name, long epoch) {
+    return submit(new DeleteCursor(journal, name, epoch));
+  }
+
+  private <T> @Nullable T read(FilteredReader.RowsFunction<T> reading) {
+    ShardServer shard = current;
+    if (shard == null) {
+      throw unavailable();
+    }
+    ShardStore store = shard.store();
+    try (StoreLease lease = store.lease()) {
+      return reading.apply(lease, store.applied().stamp());
+    } catch (StoreFailedException | DamagedRowException | MalformedFrameException e) {
+      throw new JournalsUnavailableException(
+          options.shown() + ": cannot be read now: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public @Nullable JournalFigures figures(int journal) {
+    return read(
+        (rows, stamp) -> {
+          JournalCounters counters = JournalPositions.counters(rows, journal);
+          return counters == null
+              ? null
+              : new JournalFigures(
+                  counters.firstPosition(),
+                  counters.lastPosition(),
+                  counters.events(),
+                  counters.bytes(),
+                  counters.topics(),
+                  counters.producers(),
+                  counters.delayed(),
+                  counters.delayedBytes(),
+                  counters.cursors(),
+                  stamp);
+        });
+  }
+
+  @Override
+  public List<CursorView> cursors(int journal, String after, int max) {
+    List<CursorView> found = new ArrayList<>();
+    byte[] first = Keys.cursor(journal, after);
+    // The least key behind that of the name.
+    byte[] from = after.isEmpty() ? first : Arrays.copyOf(first, first.length + 1);
+    Object unused =
+        read(
+            (rows, stamp) -> {
+              try (RowScan scan = rows.scan(from, Keys.end(Keys.CURSOR, journal))) {
+                while (found.size() < max && scan.next()) {
+                  CursorRow row = CursorRow.decode(scan.value());
+                  String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
+                  found.add(
+                      new CursorView(name, row.filter(), row.floor(), row.epoch(), row.stamp()));
+                }
+              }
+              return null;
+            });
+    return found;
+  }
+
+  @Override
+  public long positionAt(int journal, long stamp) {
+    JournalCatalog.Item item = catalog.find(journal);
+    if (item == null || item.definition().keep() == KeepPolicy.LATEST) {
+      return 0;
+    }
+    Long position = read((rows, now) -> JournalPositions.positionAt(rows, journal, stamp));
+    return position == null ? 0 : position;
+  }
+
+  @Override
+  public EventReader reader(int journal, TopicFilter filter) {
+    return new FilteredReader(
+        journal,
+        filter,
+        this::read,
+        () -> {
+          JournalCatalog.Item item = catalog.find(journal);
+          return item == null ? null : item.definition();
+        });
+  }
+
+  @Override
+  public Watch watch(JournalListener listener) {
+    listeners.add(listener);
+    return () -> listeners.remove(listener);
+  }
+
+  /** Ends the journals: who waits is told. What is in memory is brought to the disk. */
+  @Override
+  public void close() {
+    closed = true;
+    current = null;
+    opener.shutdown();
+    try {
+      if (!opener.awaitTermination(MAX_CLOSE_SECONDS, TimeUnit.SECONDS)) {
+        LOG.error("{}: still being opened, not closed", options.shown());
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    closeLast();
+  }
+}

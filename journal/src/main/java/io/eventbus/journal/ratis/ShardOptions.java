@@ -1,0 +1,80 @@
+package io.eventbus.journal.ratis;
+
+import io.eventbus.journal.codec.Entry;
+import io.eventbus.journal.state.ShardLimits;
+import io.eventbus.journal.store.StoreOptions;
+import io.eventbus.journal.store.StoreResources;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+
+/**
+ * Settings of a shard at this bus.
+ *
+ * @param directory directory in which all shards of the bus have theirs
+ * @param cluster the cluster of the bus
+ * @param shard number of the shard, 1 or more
+ * @param member the replica: bus and generation, as {@code bus~1}
+ * @param resources memory that all stores of the process share; not closed with the shard
+ * @param tuning {@link Tuning#DEFAULT} but in tests
+ */
+public record ShardOptions(
+    Path directory,
+    UUID cluster,
+    int shard,
+    String member,
+    StoreResources resources,
+    Tuning tuning) {
+  /**
+   * Settings that nobody needs to change but tests and measurements.
+   *
+   * @param store those of the store
+   * @param limits maximum sizes, the same on every member
+   * @param maxPendingBytes bytes of what was asked for and is not answered yet, from which on there
+   *     is no room
+   * @param answerTimeout time after which a caller is told that the outcome is not known
+   * @param openTimeout time within which a shard has to be ready: it applies what its log is ahead
+   *     of its store
+   * @param dutyInterval time between two looks at what is due, such as delayed events
+   * @param wallMillis the time of this bus, in milliseconds since the epoch
+   */
+  public record Tuning(
+      StoreOptions store,
+      ShardLimits limits,
+      long maxPendingBytes,
+      Duration answerTimeout,
+      Duration openTimeout,
+      Duration dutyInterval,
+      LongSupplier wallMillis) {
+    /** Settings of a bus. */
+    public static final Tuning DEFAULT =
+        new Tuning(
+            StoreOptions.DEFAULT,
+            ShardLimits.DEFAULT,
+            16L << 20,
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(60),
+            Duration.ofMillis(100),
+            System::currentTimeMillis);
+
+    /** Checks the bound. */
+    public Tuning {
+      if (maxPendingBytes < Entry.MAX_BYTES) {
+        throw new IllegalArgumentException(
+            "maxPendingBytes: " + maxPendingBytes + " (expected: >= " + Entry.MAX_BYTES + ")");
+      }
+    }
+  }
+
+  /** Returns the Raft group, which follows from cluster and number. */
+  UUID group() {
+    return UUID.nameUUIDFromBytes((cluster + "/shard/" + shard).getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Returns the shard for messages. */
+  String shown() {
+    return "shard " + shard + " in " + directory;
+  }
+}

@@ -1,0 +1,164 @@
+package io.eventbus.journal.ratis;
+
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.codec.Entry;
+import io.eventbus.journal.codec.EntryFormatException;
+import io.eventbus.journal.codec.EntryReader;
+import io.eventbus.journal.state.Shard;
+import io.eventbus.journal.state.ShardChanges;
+import io.eventbus.journal.store.AppliedEntry;
+import io.eventbus.journal.store.ShardStore;
+import io.eventbus.journal.store.StoreBatch;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.storage.FileInfo;
+import org.apache.ratis.statemachine.SnapshotInfo;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * State machine that applies the log of a shard to its store, one batch for each entry.
+ *
+ * <p>Its snapshot is what the store has on its disk. Ratis begins there after a start, and may cut
+ * the log up to there. A snapshot is never made here: the thread that applies entries must not wait
+ * for the disk.
+ *
+ * <p>Entries are applied before a call returns, and a failure is thrown: of a failed future Ratis
+ * would only write a line, and go on behind a hole.
+ */
+final class ShardStateMachine extends BaseStateMachine {
+  /** Observer; called on the thread that applies entries, must not block, and throws nothing. */
+  interface Observer {
+    /** Called when an entry is committed and its rows can be read. */
+    void onApplied(Entry entry, ShardChanges changes);
+
+    /** Called when the shard cannot go on. */
+    void onFailure(Throwable cause);
+  }
+
+  private record StoredSnapshot(TermIndex termIndex) implements SnapshotInfo {
+    @Override
+    public TermIndex getTermIndex() {
+      return termIndex;
+    }
+
+    @Override
+    public List<FileInfo> getFiles() {
+      return List.of();
+    }
+  }
+
+  private final ShardStore store;
+  private final Shard shard;
+  private final Observer observer;
+  private final EntryReader reader = new EntryReader();
+  private volatile @Nullable SnapshotInfo snapshot;
+  // The last index that Ratis may take the log to be cut up to.
+  private long snapshotIndex = -1;
+  private long seen = -1;
+  private boolean ended;
+  private boolean failed;
+
+  /** Creates a state machine that goes on where the store has stopped. */
+  ShardStateMachine(ShardStore store, Shard shard, Observer observer) {
+    this.store = store;
+    this.shard = shard;
+    this.observer = observer;
+    AppliedEntry applied = store.appliedOnDisk();
+    if (applied.index() > 0) {
+      TermIndex at = TermIndex.valueOf(applied.term(), applied.index());
+      setLastAppliedTermIndex(at);
+      snapshot = new StoredSnapshot(at);
+      snapshotIndex = applied.index();
+      seen = applied.index();
+    }
+  }
+
+  @Override
+  public @Nullable SnapshotInfo getLatestSnapshot() {
+    return snapshot;
+  }
+
+  @Override
+  public synchronized CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
+    LogEntryProto logged = Objects.requireNonNull(transaction.getLogEntry());
+    if (ended) {
+      return CompletableFuture.failedFuture(
+          new JournalsUnavailableException("journal: closed (expected: open)"));
+    }
+    try {
+      return CompletableFuture.completedFuture(apply(logged));
+    } catch (EntryFormatException | RuntimeException | Error e) {
+      failed = true;
+      observer.onFailure(e);
+      throw new IllegalStateException("log entry " + logged.getIndex() + " cannot be applied", e);
+    }
+  }
+
+  private Message apply(LogEntryProto logged) throws EntryFormatException {
+    if (logged.getIndex() != seen + 1) {
+      throw new IllegalStateException(
+          "log entry: " + logged.getIndex() + " (expected: " + (seen + 1) + ")");
+    }
+    Entry entry = reader.read(logged.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer());
+    ShardChanges changes;
+    try (StoreBatch batch = store.begin()) {
+      changes = shard.apply(entry, batch);
+      batch.commit(new AppliedEntry(logged.getTerm(), logged.getIndex(), changes.stamp()));
+    }
+    seen = logged.getIndex();
+    updateLastAppliedTermIndex(logged.getTerm(), logged.getIndex());
+    observer.onApplied(entry, changes);
+    return new RecordResultsMessage(changes.results());
+  }
+
+  /** Takes note of an entry of Ratis's own, which changes no row. */
+  @Override
+  public void notifyTermIndexUpdated(long term, long index) {
+    super.notifyTermIndexUpdated(term, index);
+    seen = index;
+  }
+
+  /**
+   * Returns the index up to which the log is not needed any more, -1 if that has not changed. The
+   * last entry always stays in the log: one that ends before the store is then known for damaged.
+   */
+  @Override
+  public synchronized long takeSnapshot() {
+    if (ended) {
+      return -1;
+    }
+    AppliedEntry onDisk = store.appliedOnDisk();
+    if (onDisk.index() > 0) {
+      snapshot = new StoredSnapshot(TermIndex.valueOf(onDisk.term(), onDisk.index()));
+    }
+    long index = Math.min(onDisk.index(), seen - 1);
+    if (index <= snapshotIndex) {
+      return -1;
+    }
+    snapshotIndex = index;
+    return index;
+  }
+
+  /**
+   * Ends the application of entries: those that Ratis still has are left to the next start. While a
+   * group is being closed Ratis waits for them, for ever if one of them fails.
+   *
+   * @return whether an entry has failed before, by which Ratis closes the group itself
+   */
+  synchronized boolean end() {
+    ended = true;
+    return failed;
+  }
+
+  /** Takes note that the log could not be written: Ratis writes nothing more. */
+  @Override
+  public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {
+    observer.onFailure(cause);
+  }
+}

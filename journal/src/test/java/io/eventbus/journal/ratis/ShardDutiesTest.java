@@ -1,0 +1,159 @@
+package io.eventbus.journal.ratis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.journal.FullPolicy;
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.JournalFigures;
+import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.PublishHead;
+import io.eventbus.journal.RecordResult.Published;
+import io.eventbus.journal.Retention;
+import io.eventbus.journal.codec.TestEntries;
+import io.eventbus.journal.ratis.TestShards.Answer;
+import io.eventbus.journal.ratis.TestShards.Read;
+import io.eventbus.journal.state.ShardLimits;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the leader of a shard does by itself, when its time has come and not before. */
+@Timeout(120)
+class ShardDutiesTest {
+  private static final long MINUTE = 60_000;
+
+  private final Path directory;
+  private final AtomicLong wall = new AtomicLong(1_700_000_000_000L);
+
+  ShardDutiesTest(@TempDir Path directory) {
+    this.directory = directory;
+  }
+
+  private ShardJournals open() throws IOException {
+    return ShardJournals.open(TestShards.options(directory, ShardLimits.DEFAULT, wall::get));
+  }
+
+  /** Waits until the figures of journal 1 are as they should be. */
+  private static JournalFigures await(ShardJournals journals, Predicate<JournalFigures> wanted)
+      throws InterruptedException {
+    long begun = System.nanoTime();
+    while (true) {
+      JournalFigures figures = Objects.requireNonNull(journals.figures(1));
+      if (wanted.test(figures)) {
+        return figures;
+      }
+      assertThat(System.nanoTime() - begun)
+          .as("%s", figures)
+          .isLessThan(Duration.ofSeconds(30).toNanos());
+      Thread.sleep(5);
+    }
+  }
+
+  private static Published publish(
+      ShardJournals journals, long sequence, int bytes, long delayMillis) {
+    PublishHead head = TestEntries.head(1, "a", "p", sequence, sequence - 1, 0, 0, delayMillis);
+    Answer answer = new Answer();
+    assertThat(journals.append(head, TestShards.events(sequence, 1, bytes), answer)).isTrue();
+    return (Published) TestShards.await(answer.result());
+  }
+
+  @Test
+  void delayedEventsGetTheirPositionsWhenTheirTimeHasCome() throws Exception {
+    try (ShardJournals journals = open()) {
+      int journal = TestShards.create(journals, TestShards.definition("orders"));
+      assertThat(publish(journals, 1, 20, 5_000)).isEqualTo(new Published(0, false));
+      assertThat(publish(journals, 2, 20, 3_000)).isEqualTo(new Published(0, false));
+      assertThat(publish(journals, 3, 20, 0)).isEqualTo(new Published(1, false));
+      wall.addAndGet(3_000);
+      assertThat(await(journals, figures -> figures.delayed() < 2).lastPosition()).isEqualTo(2);
+      assertThat(TestShards.read(journals, journal, TestShards.ALL))
+          .isEqualTo(List.of(new Read(1, "a", 3), new Read(2, "a", 2)));
+    }
+    wall.addAndGet(2_000);
+    try (ShardJournals journals = open()) {
+      await(journals, figures -> figures.delayed() == 0);
+      assertThat(TestShards.read(journals, 1, TestShards.ALL))
+          .isEqualTo(List.of(new Read(1, "a", 3), new Read(2, "a", 2), new Read(3, "a", 1)));
+    }
+  }
+
+  @Test
+  void whatIsTooManyIsTrimmed() throws Exception {
+    try (ShardJournals journals = open()) {
+      TestShards.create(journals, TestShards.definition("orders", new Retention(0, 0, 10)));
+      for (int i = 1; i <= 25; i++) {
+        publish(journals, i, 20, 0);
+      }
+      wall.addAndGet(2_000);
+      JournalFigures figures = await(journals, now -> now.events() <= 10);
+      assertThat(figures.events()).isEqualTo(10);
+      assertThat(figures.firstPosition()).isEqualTo(16);
+    }
+  }
+
+  @Test
+  void whatIsTooManyIsTrimmedInAJournalOfLastEvents() throws Exception {
+    try (ShardJournals journals = open()) {
+      TestShards.create(
+          journals,
+          new JournalDefinition(
+              "prices",
+              List.of(TestShards.ALL),
+              KeepPolicy.LATEST,
+              new Retention(0, 0, 3),
+              FullPolicy.DROP_OLD));
+      for (int i = 1; i <= 8; i++) {
+        TestShards.await(TestShards.publish(journals, 1, "t." + i, "p", 1, 1).result());
+      }
+      wall.addAndGet(2_000);
+      JournalFigures figures = await(journals, now -> now.events() <= 3);
+      assertThat(figures.events()).isEqualTo(3);
+      assertThat(TestShards.read(journals, 1, TestShards.ALL))
+          .extracting(Read::topic)
+          .containsExactly("t.6", "t.7", "t.8");
+    }
+  }
+
+  @Test
+  void whatIsTooOldIsTrimmed() throws Exception {
+    try (ShardJournals journals = open()) {
+      TestShards.create(
+          journals, TestShards.definition("orders", new Retention(10 * MINUTE, 0, 0)));
+      publish(journals, 1, 20, 0);
+      wall.addAndGet(6 * MINUTE);
+      publish(journals, 2, 20, 0);
+      wall.addAndGet(5 * MINUTE);
+      assertThat(await(journals, figures -> figures.events() < 2).firstPosition()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void timeGoesOnWithoutPublishers() throws Exception {
+    try (ShardJournals journals = open()) {
+      TestShards.create(journals, TestShards.definition("orders"));
+      publish(journals, 1, 20, 0);
+      wall.addAndGet(MINUTE);
+      assertThat(await(journals, figures -> figures.stamp() == wall.get()).events()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void producersThatWereNotHeardForAWeekAreForgotten() throws Exception {
+    try (ShardJournals journals = open()) {
+      TestShards.create(journals, TestShards.definition("orders"));
+      publish(journals, 1, 20, 0);
+    }
+    // A clock that has gone on while nobody ran is believed.
+    wall.addAndGet(ShardDuties.PRODUCER_IDLE_MILLIS + MINUTE);
+    try (ShardJournals journals = open()) {
+      assertThat(await(journals, figures -> figures.producers() == 0).events()).isEqualTo(1);
+    }
+  }
+}

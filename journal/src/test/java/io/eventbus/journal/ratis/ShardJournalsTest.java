@@ -1,0 +1,409 @@
+package io.eventbus.journal.ratis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.journal.AppliedChanges;
+import io.eventbus.journal.AppliedChanges.AppliedChunk;
+import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.CursorView;
+import io.eventbus.journal.JournalCatalog;
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.JournalFigures;
+import io.eventbus.journal.Journals;
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.RecordResult.CursorState;
+import io.eventbus.journal.RecordResult.Done;
+import io.eventbus.journal.RecordResult.JournalCreated;
+import io.eventbus.journal.RecordResult.Published;
+import io.eventbus.journal.RecordResult.Purged;
+import io.eventbus.journal.RecordResult.Refused;
+import io.eventbus.journal.Retention;
+import io.eventbus.journal.codec.EntryFormatException;
+import io.eventbus.journal.codec.EntryReader;
+import io.eventbus.journal.codec.ShardRecord;
+import io.eventbus.journal.ratis.TestShards.Answer;
+import io.eventbus.journal.ratis.TestShards.Read;
+import io.eventbus.journal.rows.MemoryRows;
+import io.eventbus.journal.rows.RowScan;
+import io.eventbus.journal.state.Keys;
+import io.eventbus.journal.state.Shard;
+import io.eventbus.journal.state.ShardChanges;
+import io.eventbus.journal.state.ShardLimits;
+import io.eventbus.journal.state.ShardModels;
+import io.eventbus.journal.store.FlushPolicy;
+import io.eventbus.journal.store.StoreLease;
+import io.eventbus.journal.store.TestStores;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.raft.repair.OfflineLogReader;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.apache.ratis.statemachine.impl.SingleFileSnapshotInfo;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class ShardJournalsTest {
+  private final Path directory;
+  private final AtomicLong wall = new AtomicLong(1_700_000_000_000L);
+
+  ShardJournalsTest(@TempDir Path directory) {
+    this.directory = directory;
+  }
+
+  private ShardJournals open() throws IOException {
+    return ShardJournals.open(TestShards.options(directory));
+  }
+
+  @Test
+  void whatIsConfirmedIsReadAtItsPositionAlsoAfterRestarts() throws IOException {
+    List<Read> expected = new ArrayList<>();
+    long sequence = 1;
+    for (int start = 0; start < 4; start++) {
+      try (ShardJournals journals = open()) {
+        int journal = TestShards.create(journals, TestShards.definition("orders"));
+        assertThat(journal).isEqualTo(1);
+        assertThat(TestShards.read(journals, journal, TestShards.ALL)).isEqualTo(expected);
+        List<Answer> answers = new ArrayList<>();
+        for (int i = 0; i < 51; i++) {
+          answers.add(
+              TestShards.publish(journals, journal, "a." + i % 3, "p" + i % 3, sequence, 2));
+          for (int k = 0; k < 2; k++) {
+            expected.add(new Read(expected.size() + 1L, "a." + i % 3, sequence + k));
+          }
+          if (i % 3 == 2) {
+            sequence += 2;
+          }
+        }
+        for (int i = 0; i < 51; i++) {
+          assertThat(TestShards.await(answers.get(i).result()))
+              .isEqualTo(new Published(expected.size() - 102 + 2L * i + 2, false));
+        }
+        assertThat(TestShards.read(journals, journal, TestShards.ALL)).isEqualTo(expected);
+        assertThat(TestShards.read(journals, journal, TopicFilter.parse("*.1")))
+            .isEqualTo(expected.stream().filter(read -> read.topic().equals("a.1")).toList());
+      }
+    }
+  }
+
+  @Test
+  void theStoreHasTheRowsThatTheRulesMakeOfTheLog() throws Exception {
+    ShardOptions options =
+        TestShards.options(directory, ShardModels.LIMITS, wall::get, FlushPolicy.DEFAULT);
+    MemoryRows stored = new MemoryRows();
+    int records = 0;
+    for (int part = 0; part < 2; part++) {
+      try (ShardJournals journals = ShardJournals.open(options)) {
+        for (ByteBuffer entry : ShardModels.entries(7 + part)) {
+          for (ShardRecord record : new EntryReader().read(entry).records()) {
+            wall.addAndGet(1_000);
+            RecordResult unused = TestShards.await(journals.shard().gate().submit(record));
+            records++;
+          }
+        }
+        if (part == 1) {
+          copy(journals, stored);
+        }
+      }
+    }
+    assertThat(records).isGreaterThan(100);
+    assertThat(ShardModels.text(stored)).isEqualTo(ShardModels.text(replayed(options)));
+  }
+
+  private static void copy(ShardJournals journals, MemoryRows copy) {
+    try (StoreLease lease = journals.shard().store().lease();
+        RowScan scan = lease.scan(new byte[] {Keys.META + 1}, new byte[] {Byte.MAX_VALUE})) {
+      while (scan.next()) {
+        copy.put(scan.key(), scan.value());
+      }
+    }
+    copy.commit();
+  }
+
+  /** Returns the rows that the rules make of the files of the log. */
+  private MemoryRows replayed(ShardOptions options) throws IOException {
+    Shard shard = new Shard(options.tuning().limits(), 0);
+    Path log = directory.resolve("shards/1/log").resolve(options.group().toString());
+    MemoryRows rows = new MemoryRows();
+    return OfflineLogReader.read(
+            log,
+            rows,
+            new OfflineLogReader.Replay<MemoryRows>() {
+              @Override
+              public MemoryRows read(SingleFileSnapshotInfo snapshot) {
+                throw new AssertionError("a snapshot file: " + snapshot);
+              }
+
+              @Override
+              public MemoryRows apply(MemoryRows state, ByteBuffer entry) throws IOException {
+                try {
+                  Object unused = shard.apply(new EntryReader().read(entry), state);
+                } catch (EntryFormatException e) {
+                  throw new IOException(e);
+                }
+                state.commit();
+                return state;
+              }
+            })
+        .state();
+  }
+
+  @Test
+  void afterAFailureOfTheStoreTheShardIsOpenedAnewAndNothingIsTwice() throws Exception {
+    try (ShardJournals journals = open()) {
+      int journal = TestShards.create(journals, TestShards.definition("orders"));
+      TestShards.await(TestShards.publish(journals, journal, "a", "p", 1, 1).result());
+      CountDownLatch applying = new CountDownLatch(1);
+      CountDownLatch failed = new CountDownLatch(1);
+      Journals.Watch watch =
+          journals.watch(
+              changes -> {
+                applying.countDown();
+                awaitLatch(failed);
+              });
+      Answer unused = TestShards.publish(journals, journal, "a", "p", 2, 1);
+      awaitLatch(applying);
+      // Committed in the log, while the store fails.
+      Answer third = TestShards.publish(journals, journal, "a", "p", 3, 1);
+      TestStores.fail(journals.shard().store());
+      failed.countDown();
+      watch.close();
+      assertThatThrownBy(() -> third.result().get(30, TimeUnit.SECONDS))
+          .cause()
+          .isInstanceOf(JournalsUnavailableException.class);
+
+      for (long sequence = 2; sequence <= 3; sequence++) {
+        assertThat(repeat(journals, journal, sequence))
+            .isInstanceOfSatisfying(
+                Published.class, again -> assertThat(again.position()).isBetween(2L, 3L));
+      }
+      assertThat(TestShards.await(TestShards.publish(journals, journal, "a", "p", 4, 1).result()))
+          .isEqualTo(new Published(4, false));
+      assertThat(TestShards.read(journals, journal, TestShards.ALL))
+          .isEqualTo(
+              LongStream.rangeClosed(1, 4).mapToObj(each -> new Read(each, "a", each)).toList());
+    }
+  }
+
+  private static void awaitLatch(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Publishes until it is answered, as a publisher does that knows no outcome. */
+  private static RecordResult repeat(Journals journals, int journal, long sequence)
+      throws Exception {
+    long begun = System.nanoTime();
+    while (true) {
+      CompletableFuture<RecordResult> result =
+          TestShards.publish(journals, journal, "a", "p", sequence, 1).result();
+      try {
+        return result.get(30, TimeUnit.SECONDS);
+      } catch (ExecutionException e) {
+        assertThat(System.nanoTime() - begun).isLessThan(Duration.ofSeconds(30).toNanos());
+        Thread.sleep(5);
+      }
+    }
+  }
+
+  @Test
+  void anEntryThatCannotBeReadEndsTheShardAndIsTold() throws Exception {
+    BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+    ShardServer.Observer observer =
+        new ShardServer.Observer() {
+          @Override
+          public void onApplied(JournalCatalog catalog, ShardChanges changes) {}
+
+          @Override
+          public void onFailure(Throwable cause) {
+            failures.add(cause);
+          }
+        };
+    try (ShardServer shard = ShardServer.open(TestShards.options(directory), observer)) {
+      CompletableFuture<List<RecordResult>> answer = shard.append(new byte[] {9, 9, 9});
+      assertThat(failures.poll(30, TimeUnit.SECONDS)).hasMessageContaining("size");
+      assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS)).isNotNull();
+    }
+    assertThat(failures).as("told once").isEmpty();
+    assertThatThrownBy(() -> ShardServer.open(TestShards.options(directory), observer))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("failed while it applied its log");
+    assertThat(failures).hasSize(1);
+  }
+
+  @Test
+  void theLogIsCutBehindWhatTheStoreHasOnItsDisk() throws Exception {
+    ShardOptions options =
+        TestShards.options(
+            directory,
+            ShardLimits.DEFAULT,
+            wall::get,
+            new FlushPolicy(1 << 20, Duration.ofDays(1)));
+    Path log =
+        directory.resolve("shards/1/log").resolve(options.group().toString()).resolve("current");
+    try (ShardJournals journals = ShardJournals.open(options)) {
+      int journal =
+          TestShards.create(
+              journals, TestShards.definition("orders", new Retention(0, 1 << 20, 0)));
+      long begun = System.nanoTime();
+      long sequence = 1;
+      // Closed files of the log go as soon as nobody needs them.
+      while (Files.exists(log.resolve("log_inprogress_0")) || hasFirst(log)) {
+        Answer answer = new Answer();
+        assertThat(
+                journals.append(
+                    TestShards.head(journal, "a", "p", sequence),
+                    TestShards.events(sequence, 10, 20_000),
+                    answer))
+            .isTrue();
+        assertThat(TestShards.await(answer.result())).isInstanceOf(Published.class);
+        sequence += 10;
+        assertThat(System.nanoTime() - begun).isLessThan(Duration.ofSeconds(60).toNanos());
+      }
+    }
+    try (ShardJournals journals = ShardJournals.open(options)) {
+      assertThat(Objects.requireNonNull(journals.figures(1)).lastPosition()).isPositive();
+    }
+  }
+
+  private static boolean hasFirst(Path log) throws IOException {
+    try (Stream<Path> files = Files.list(log)) {
+      return files.anyMatch(file -> file.getFileName().toString().startsWith("log_0-"));
+    }
+  }
+
+  @Test
+  void journalsAreCreatedChangedAndDeleted() throws Exception {
+    try (ShardJournals journals = open()) {
+      JournalDefinition first = TestShards.definition("first");
+      assertThat(TestShards.await(journals.create(first))).isEqualTo(new JournalCreated(1));
+      assertThat(TestShards.await(journals.create(TestShards.definition("second"))))
+          .isEqualTo(new JournalCreated(2));
+      assertThat(
+              TestShards.await(
+                  journals.create(TestShards.definition("first", new Retention(1, 2, 3)))))
+          .isInstanceOf(Refused.class);
+      JournalDefinition changed = TestShards.definition("first", new Retention(0, 0, 100));
+      assertThat(TestShards.await(journals.change(1, changed))).isEqualTo(new Done());
+      assertThat(TestShards.await(journals.delete(2))).isEqualTo(new Done());
+      assertThat(journals.catalog().all()).containsExactly(new JournalCatalog.Item(1, changed));
+      assertThat(journals.catalog().route("any")).isEqualTo(new JournalCatalog.Item(1, changed));
+      assertThat(journals.figures(2)).isNull();
+      assertThat(journals.reader(2, TestShards.ALL).read(1, 1)).isNull();
+    }
+    try (ShardJournals journals = open()) {
+      assertThat(journals.catalog().find("first")).isNotNull();
+      assertThat(journals.catalog().find(2)).isNull();
+    }
+  }
+
+  @Test
+  void cursorsAreSettledAndListed() throws Exception {
+    try (ShardJournals journals = open()) {
+      int journal = TestShards.create(journals, TestShards.definition("orders"));
+      TestShards.await(TestShards.publish(journals, journal, "a", "p", 1, 9).result());
+      for (String name : List.of("c", "a", "b")) {
+        assertThat(
+                TestShards.await(
+                    journals.createCursor(journal, name, TestShards.ALL, CursorStart.FIRST, 0)))
+            .isInstanceOf(CursorState.class);
+      }
+      CursorState attached = (CursorState) TestShards.await(journals.attachCursor(journal, "b"));
+      assertThat(TestShards.await(journals.settleCursor(journal, "b", attached.epoch(), 7)))
+          .isEqualTo(new CursorState(attached.epoch(), 7));
+      assertThat(journals.cursors(journal, "", 10))
+          .extracting(CursorView::name)
+          .containsExactly("a", "b", "c");
+      assertThat(journals.cursors(journal, "a", 1))
+          .singleElement()
+          .satisfies(cursor -> assertThat(cursor.floor()).isEqualTo(7));
+      assertThat(TestShards.await(journals.deleteCursor(journal, "b", 0))).isEqualTo(new Done());
+      assertThat(journals.cursors(journal, "a", 9)).hasSize(1);
+    }
+  }
+
+  @Test
+  void aWatchIsToldOfEachEntryWithItsChunks() throws Exception {
+    List<AppliedChanges> told = new ArrayList<>();
+    try (ShardJournals journals = open()) {
+      int journal = TestShards.create(journals, TestShards.definition("orders"));
+      try (Journals.Watch watch = journals.watch(changes -> add(told, changes))) {
+        assertThat(watch).isNotNull();
+        for (int i = 1; i <= 5; i++) {
+          TestShards.await(TestShards.publish(journals, journal, "a", "p", i, 1).result());
+        }
+        assertThat(TestShards.await(journals.purge(journal, "", 2, 2))).isEqualTo(new Purged(1, 0));
+      }
+      TestShards.await(TestShards.publish(journals, journal, "a", "p", 6, 1).result());
+    }
+    assertThat(told).hasSize(6);
+    for (int i = 1; i <= 5; i++) {
+      AppliedChunk chunk = told.get(i - 1).chunks().get(0);
+      assertThat(chunk.from()).isEqualTo(i);
+      assertThat(chunk.to()).isEqualTo(i);
+      assertThat(chunk.bytes().isReadOnly()).isTrue();
+      assertThat(told.get(i - 1).journals()).containsExactly(1);
+    }
+    assertThat(told.get(5).chunks().get(0).from()).isEqualTo(2);
+  }
+
+  /** Adds what is told, but the entries that come of the leader's duties. */
+  private static void add(List<AppliedChanges> told, AppliedChanges changes) {
+    if (!changes.journals().isEmpty()) {
+      told.add(changes);
+    }
+  }
+
+  @Test
+  void figuresAndPositionsAreRead() throws Exception {
+    try (ShardJournals journals =
+        ShardJournals.open(TestShards.options(directory, ShardLimits.DEFAULT, wall::get))) {
+      int journal = TestShards.create(journals, TestShards.definition("orders"));
+      TestShards.await(TestShards.publish(journals, journal, "a", "p", 1, 3).result());
+      wall.addAndGet(60_000);
+      TestShards.await(TestShards.publish(journals, journal, "b", "p", 1, 2).result());
+      JournalFigures figures = Objects.requireNonNull(journals.figures(journal));
+      assertThat(figures.firstPosition()).isEqualTo(1);
+      assertThat(figures.lastPosition()).isEqualTo(5);
+      assertThat(figures.events()).isEqualTo(5);
+      assertThat(figures.topics()).isEqualTo(2);
+      assertThat(figures.stamp()).isEqualTo(wall.get());
+      assertThat(journals.positionAt(journal, wall.get() - 1)).isEqualTo(4);
+      assertThat(journals.positionAt(journal, wall.get() + 1)).isEqualTo(6);
+      assertThat(journals.positionAt(99, 0)).isZero();
+    }
+  }
+
+  @Test
+  void whatIsClosedAnswersNobody() throws Exception {
+    ShardJournals journals = open();
+    int journal = TestShards.create(journals, TestShards.definition("orders"));
+    journals.close();
+    assertThat(TestShards.publish(journals, journal, "a", "p", 1, 1).result())
+        .isCompletedExceptionally();
+    assertThat(journals.delete(journal).toCompletableFuture()).isCompletedExceptionally();
+    assertThatThrownBy(() -> journals.figures(journal))
+        .isInstanceOf(JournalsUnavailableException.class)
+        .hasMessageContaining("closed");
+  }
+}

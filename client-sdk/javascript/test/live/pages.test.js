@@ -52,7 +52,7 @@ test('the programs of the pages end without a failure, and warn of nothing', { s
   const found = ['README.md', ...markdown('docs'), ...sdks].flatMap(blocks);
   assert.ok(found.length > 0);
   for (const { name, code } of found) {
-    // One after the other, because several use the same topics.
+    // In order, because several use the same topics.
     await t.test(name, async () => {
       const file = join(directory, 'program.mjs');
       writeFileSync(file, program(code).replaceAll(PRINTED, bus.url));

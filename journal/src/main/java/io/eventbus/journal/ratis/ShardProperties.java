@@ -51,7 +51,7 @@ final class ShardProperties {
     Log.setPurgePreservationLogNum(p, 0);
     Log.setPurgeGap(p, 1);
 
-    // What the store has on its disk is the snapshot; who flushes it asks for the log to be cut.
+    // The snapshot is the part of the store on its disk; a flush asks for the log to be cut.
     Snapshot.setAutoTriggerEnabled(p, false);
     Snapshot.setTriggerWhenStopEnabled(p, false);
 

@@ -74,7 +74,7 @@ final class Database implements AutoCloseable {
     options
         .setMaxBackgroundJobs(2)
         .setMaxOpenFiles(512)
-        // Who catches up reads blob files from one end to the other: the system is to read ahead.
+        // Readers that catch up read whole blob files: the system is to read ahead.
         .setAdviseRandomOnOpen(false)
         .setBytesPerSync(1 << 20)
         .setStatsDumpPeriodSec(0)

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the leader of a shard does by itself, when its time has come and not before. */
+/** Periodic work of the leader of a shard, done when its time has come and not before. */
 @Timeout(120)
 class ShardDutiesTest {
   private static final long MINUTE = 60_000;

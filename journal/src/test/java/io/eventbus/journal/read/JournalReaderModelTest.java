@@ -71,7 +71,7 @@ class JournalReaderModelTest {
     if (kind == 4) {
       journal.trim(position);
     } else if (Objects.requireNonNull(journal.events.get(position)).fate == Fate.DAMAGED) {
-      // It was damaged before.
+      // Damaged before.
       return;
     } else if (kind < 7) {
       long topic = random.nextInt(8);

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * What is written, and how it is stored.
+ * Amount of what is written, and form in which it is stored.
  *
  * @param mode how chunks are stored
  * @param journals how many journals are written in turn

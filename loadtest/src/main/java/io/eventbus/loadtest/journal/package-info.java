@@ -1,5 +1,5 @@
 /**
- * What the store of durable topics takes and costs, by itself: no bus, no log, one thread that
+ * Measurement of the store of durable topics by itself: no bus, no log, one thread that
  * writes.
  */
 package io.eventbus.loadtest.journal;

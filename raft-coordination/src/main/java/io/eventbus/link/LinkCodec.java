@@ -11,10 +11,16 @@ import java.nio.charset.StandardCharsets;
  * Avro's binary encoding of the few types that links need. Input has been bounded by the frame that
  * it stands in.
  */
-final class LinkCodec {
+public final class LinkCodec {
   private LinkCodec() {}
 
-  static void writeLong(ByteBuf out, long value) {
+  /**
+   * Writes an integer of Avro.
+   *
+   * @param out takes it
+   * @param value the integer
+   */
+  public static void writeLong(ByteBuf out, long value) {
     long zigzag = (value << 1) ^ (value >> 63);
     while ((zigzag & ~0x7FL) != 0) {
       out.writeByte((int) (zigzag | 0x80));
@@ -88,8 +94,13 @@ final class LinkCodec {
     return out;
   }
 
-  /** Returns the number of bytes that {@link #writeLong} needs for the value. */
-  static int sizeOf(long value) {
+  /**
+   * Measures an integer.
+   *
+   * @param value the integer
+   * @return the number of bytes that {@link #writeLong} needs for it
+   */
+  public static int sizeOf(long value) {
     long zigzag = (value << 1) ^ (value >> 63);
     return Math.max(1, (70 - Long.numberOfLeadingZeros(zigzag)) / 7);
   }

@@ -14,7 +14,6 @@ import io.eventbus.server.federation.lane.ClockAndRandom;
 import io.eventbus.server.federation.lane.Lane;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LanePath;
-import io.eventbus.server.federation.lane.LaneReceiver;
 import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.memory.BusMemory;
@@ -185,8 +184,8 @@ public final class TestBus {
   }
 
   /** Returns the handler of a lane that a peer has opened. */
-  public LaneReceiver receiver(LinkPeer from) {
-    return (LaneReceiver) federation.lanes().receiver(from);
+  public ChannelHandler receiver(LinkPeer from) {
+    return federation.lanes().receiver(from);
   }
 
   public InterestExchange exchange() {

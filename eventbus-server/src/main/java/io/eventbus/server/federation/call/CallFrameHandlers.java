@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.call;
 
-import io.eventbus.server.federation.lane.LaneFrameTable;
+import io.eventbus.link.stream.FrameTable;
 import io.eventbus.server.federation.protocol.BusCallFrames;
 import io.eventbus.server.federation.protocol.PeerFrames;
 
@@ -10,54 +10,25 @@ import io.eventbus.server.federation.protocol.PeerFrames;
  */
 final class CallFrameHandlers {
   /** Frames of the bus that has opened a stream. */
-  static final LaneFrameTable<InboundCallStream> FROM_OPENER =
-      new LaneFrameTable<InboundCallStream>()
-          .with(
-              PeerFrames.CALL,
-              (stream, in, from, to) -> {
-                stream.onCall(in, from, to);
-                return true;
-              })
-          .with(
+  static final FrameTable<InboundCallStream> FROM_OPENER =
+      new FrameTable<InboundCallStream>()
+          .always(PeerFrames.CALL, (stream, in, from, to) -> stream.onCall(in, from, to))
+          .always(
               PeerFrames.STOP,
-              (stream, in, from, to) -> {
-                stream.onStop(BusCallFrames.stop(in, from, to));
-                return true;
-              })
-          .with(
+              (stream, in, from, to) -> stream.onStop(BusCallFrames.stop(in, from, to)))
+          .always(
               PeerFrames.DEMAND,
-              (stream, in, from, to) -> {
-                stream.onDemand(BusCallFrames.demand(in, from, to));
-                return true;
-              });
+              (stream, in, from, to) -> stream.onDemand(BusCallFrames.demand(in, from, to)));
 
   /** Frames of the bus that has accepted it. */
-  static final LaneFrameTable<PeerReplies> FROM_ACCEPTOR =
-      new LaneFrameTable<PeerReplies>()
-          .with(
-              PeerFrames.RETURN,
-              (replies, in, from, to) -> {
-                replies.onReturn(in, from, to);
-                return true;
-              })
-          .with(
-              PeerFrames.FAIL,
-              (replies, in, from, to) -> {
-                replies.onFail(in, from, to);
-                return true;
-              })
-          .with(
-              PeerFrames.BUSY,
-              (replies, in, from, to) -> {
-                replies.onBusy(in, from, to);
-                return true;
-              })
-          .with(
+  static final FrameTable<PeerReplies> FROM_ACCEPTOR =
+      new FrameTable<PeerReplies>()
+          .always(PeerFrames.RETURN, (replies, in, from, to) -> replies.onReturn(in, from, to))
+          .always(PeerFrames.FAIL, (replies, in, from, to) -> replies.onFail(in, from, to))
+          .always(PeerFrames.BUSY, (replies, in, from, to) -> replies.onBusy(in, from, to))
+          .always(
               PeerFrames.GRANT,
-              (replies, in, from, to) -> {
-                replies.onGrant(BusCallFrames.grant(in, from, to));
-                return true;
-              });
+              (replies, in, from, to) -> replies.onGrant(BusCallFrames.grant(in, from, to)));
 
   private CallFrameHandlers() {}
 }

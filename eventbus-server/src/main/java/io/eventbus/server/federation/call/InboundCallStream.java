@@ -1,5 +1,6 @@
 package io.eventbus.server.federation.call;
 
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.schema.Execution;
@@ -12,7 +13,6 @@ import io.eventbus.server.call.CallerPort;
 import io.eventbus.server.call.PeerDemand;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.federation.call.RetransmitQueue.Kept;
 import io.eventbus.server.federation.protocol.BusCallFrames;
 import io.eventbus.server.federation.protocol.BusCallView;
 import io.eventbus.server.federation.protocol.PeerFrames;
@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * Calls of a peer for local members, by one of its streams, over all its connections. Acts as a
  * caller. Confined to its loop.
  */
-final class InboundCallStream implements CallerPort {
+final class InboundCallStream implements CallerPort, StreamConnection.End {
   private static final Logger LOG = LoggerFactory.getLogger(InboundCallStream.class);
 
   /** Maximum open calls: the grants of the peer are far less. */
@@ -45,13 +45,13 @@ final class InboundCallStream implements CallerPort {
   private final LoopStreams loop;
   private final String bus;
   private final int number;
-  private final ReliableStream stream;
+  private final CallStream stream;
   private final BusCallView call = new BusCallView();
   private final CallRequest request = new CallRequest();
   private final Map<ServiceKey, PeerDemand> demands = new HashMap<>();
   private final NumberMap<ServiceKey> open = new NumberMap<>();
   private @Nullable CallerConnection client;
-  private @Nullable CallConnection connection;
+  private @Nullable StreamConnection connection;
   private long session;
   private long downSince;
 
@@ -59,7 +59,7 @@ final class InboundCallStream implements CallerPort {
     this.loop = loop;
     this.bus = bus;
     this.number = number;
-    this.stream = new ReliableStream(loop, call -> {});
+    this.stream = new CallStream(loop, call -> {});
   }
 
   /** Returns whether it has state that is lost if the peer does not come back. */
@@ -76,12 +76,12 @@ final class InboundCallStream implements CallerPort {
     return stream.out().bytes();
   }
 
-  void onHello(CallConnection from, CallHello hello) {
+  void onHello(StreamConnection from, CallHello hello) {
     if (hello.getStream() != number) {
       throw new CorruptedFrameException(
           "stream " + hello.getStream() + " on stream " + number + " of bus " + bus);
     }
-    CallConnection before = connection;
+    StreamConnection before = connection;
     connection = from;
     stream.down();
     if (before != null) {
@@ -98,37 +98,47 @@ final class InboundCallStream implements CallerPort {
       session = hello.getSession();
       client = loop.calls().bus(this, "bus " + bus, MAX_CALLS);
     }
-    from.write(PeerFrames.encode(PeerFrames.LANE_WELCOME, stream.taken()));
+    from.write(PeerFrames.encode(PeerFrames.LANE_WELCOME, stream.in().taken()));
     from.flush();
     stream.up(from, hello.getTaken());
   }
 
-  boolean isBy(CallConnection candidate) {
-    return candidate == connection;
-  }
-
-  void onFrame(ByteBuffer in, int typeCode, int from, int to) {
-    if (client == null) {
-      // The peer was told that its session is unknown.
-      return;
+  @Override
+  public boolean onFrame(StreamConnection by, int typeCode, ByteBuffer in, int from, int to) {
+    if (by != connection || client == null) {
+      // It is replaced, or the peer was told that its session is unknown.
+      return true;
     }
     if (typeCode == PeerFrames.LANE_ACK) {
-      stream.out().acknowledged(PeerFrames.number(in, from, to));
+      stream.out().acknowledge(PeerFrames.number(in, from, to));
     } else {
       CallFrameHandlers.FROM_OPENER.handle(typeCode, this, in, from, to);
-      stream.onHandled();
+      stream.in().take();
+    }
+    return true;
+  }
+
+  @Override
+  public void onReadEnd(StreamConnection by) {
+    if (by == connection) {
+      stream.onReadEnd();
     }
   }
 
-  void onReadEnd() {
-    stream.onReadEnd();
+  @Override
+  public void onWritable() {
+    stream.out().drainSoon();
   }
 
-  void onWritable() {
-    stream.drainSoon();
+  @Override
+  public void onGoodbye(StreamConnection by) {
+    if (by == connection) {
+      drop();
+    }
   }
 
-  void onClosed(CallConnection closed) {
+  @Override
+  public void onClosed(StreamConnection closed) {
     if (closed == connection) {
       connection = null;
       stream.down();
@@ -148,7 +158,7 @@ final class InboundCallStream implements CallerPort {
   void drop() {
     CallerConnection ended = client;
     client = null;
-    stream.clear();
+    stream.restart();
     open.clear();
     demands.values().forEach(PeerDemand::close);
     demands.clear();
@@ -243,13 +253,13 @@ final class InboundCallStream implements CallerPort {
   }
 
   private void send(byte[] start, @Nullable Delivery body) {
-    stream.send(new Kept(start, body));
+    stream.send(start, body);
   }
 
   @Override
   public void reply(
       long answered, long member, int queuedMicros, int handledMicros, Delivery reply) {
-    if (stream.out().bytes() > loop.lanes().config().queueBytes()) {
+    if (stream.isFull()) {
       failure(
           answered,
           member,
@@ -321,5 +331,10 @@ final class InboundCallStream implements CallerPort {
   public void sendBack(long back) {
     int grant = ended(back);
     send(PeerFrames.encode(PeerFrames.BUSY, back, grant), null);
+  }
+
+  @Override
+  public String toString() {
+    return "The stream of calls " + number + " of bus " + bus;
   }
 }

@@ -1,6 +1,7 @@
 package io.eventbus.server.federation.call;
 
 import io.eventbus.link.LinkPeer;
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.server.call.LoopCalls;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.delivery.Delivery;
@@ -9,20 +10,14 @@ import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.federation.lane.AttachedStreams;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.Peer;
-import io.eventbus.server.federation.lane.StreamEndpoint;
 import io.eventbus.server.federation.protocol.BusCallFrames;
 import io.eventbus.server.federation.protocol.PeerFrames;
-import io.netty.channel.ChannelFuture;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Streams of calls of one event loop, opened to peers and accepted from them. Confined to the loop
@@ -37,8 +32,6 @@ final class LoopStreams implements AttachedStreams {
   private final DeliveryAllocator bodies;
   private final Map<Peer, PeerCallStream> buses = new LinkedHashMap<>();
   private final Map<Incoming, InboundCallStream> inboundStreams = new HashMap<>();
-  private final Set<CallConnection> connections = new LinkedHashSet<>();
-  private boolean ending;
   private volatile int up;
   private volatile long bytes;
 
@@ -74,20 +67,6 @@ final class LoopStreams implements AttachedStreams {
     body.append(in, from, length);
     body.finish();
     return body;
-  }
-
-  /** Adds a connection; returns false if the bus ends. */
-  boolean add(CallConnection connection) {
-    if (ending || !connections.add(connection)) {
-      return false;
-    }
-    // Its first keepalive may be due before the next tick.
-    lanes.checkSoon();
-    return true;
-  }
-
-  void remove(CallConnection connection) {
-    connections.remove(connection);
   }
 
   /** Adds or removes a service of a peer. */
@@ -130,31 +109,20 @@ final class LoopStreams implements AttachedStreams {
   }
 
   /** Returns the handler of a stream that a peer has opened. */
-  CallConnection receiver(LinkPeer linkPeer) {
-    return new CallConnection(this, linkPeer, new Accepted(linkPeer));
+  StreamConnection receiver(LinkPeer linkPeer) {
+    return new StreamConnection(lanes, linkPeer, lanes.maxFrameBytes(), new Accepted(linkPeer));
   }
 
   /** Accepted connection whose stream is unknown until its first frame. */
-  private final class Accepted implements CallConnection.End {
+  private final class Accepted implements StreamConnection.End {
     private final LinkPeer linkPeer;
-    private @Nullable InboundCallStream inbound;
 
     Accepted(LinkPeer linkPeer) {
       this.linkPeer = linkPeer;
     }
 
     @Override
-    public void onOpen(CallConnection opened) {}
-
-    @Override
-    public void onFrame(CallConnection from, ByteBuffer in, int typeCode, int begin, int end) {
-      InboundCallStream known = inbound;
-      if (known != null) {
-        if (known.isBy(from)) {
-          known.onFrame(in, typeCode, begin, end);
-        }
-        return;
-      }
+    public boolean onFrame(StreamConnection from, int typeCode, ByteBuffer in, int begin, int end) {
       if (typeCode != PeerFrames.CALL_HELLO) {
         throw new CorruptedFrameException("typeCode: " + typeCode + " (expected: CallHello)");
       }
@@ -166,40 +134,14 @@ final class LoopStreams implements AttachedStreams {
           inboundStreams.computeIfAbsent(
               new Incoming(linkPeer.bus(), number),
               i -> new InboundCallStream(LoopStreams.this, i.bus(), number));
-      inbound = entered;
+      from.end(entered);
       entered.onHello(from, BusCallFrames.hello(in, begin, end));
+      return true;
     }
 
     @Override
-    public void onReadEnd(CallConnection from) {
-      InboundCallStream known = inbound;
-      if (known != null && known.isBy(from)) {
-        known.onReadEnd();
-      }
-    }
-
-    @Override
-    public void onWritable() {
-      InboundCallStream known = inbound;
-      if (known != null) {
-        known.onWritable();
-      }
-    }
-
-    @Override
-    public void onGoodbye(CallConnection from) {
-      InboundCallStream known = inbound;
-      if (known != null && known.isBy(from)) {
-        known.drop();
-      }
-    }
-
-    @Override
-    public void onClosed(CallConnection closed) {
-      InboundCallStream known = inbound;
-      if (known != null) {
-        known.onClosed(closed);
-      }
+    public String toString() {
+      return "The stream of calls " + linkPeer.channel() + " of bus " + linkPeer.bus();
     }
   }
 
@@ -217,9 +159,6 @@ final class LoopStreams implements AttachedStreams {
       held += inbound.bytes();
     }
     inboundStreams.values().removeIf(InboundCallStream::isIdle);
-    for (CallConnection connection : new ArrayList<>(connections)) {
-      connection.onTick(now);
-    }
     bodies.trim();
     up = nowUp;
     bytes = held;
@@ -232,21 +171,10 @@ final class LoopStreams implements AttachedStreams {
   }
 
   @Override
-  public List<? extends StreamEndpoint> ends() {
-    return List.copyOf(connections);
-  }
-
-  @Override
-  public List<ChannelFuture> end() {
-    ending = true;
-    List<ChannelFuture> closed = new ArrayList<>();
-    for (CallConnection connection : List.copyOf(connections)) {
-      closed.add(connection.end());
-    }
+  public void end() {
     buses.values().forEach(PeerCallStream::end);
     inboundStreams.values().forEach(InboundCallStream::end);
     bodies.close();
-    return closed;
   }
 
   /** Returns the number of connected streams to peers, a moment ago; any thread. */

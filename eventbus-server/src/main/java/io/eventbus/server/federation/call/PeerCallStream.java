@@ -1,8 +1,8 @@
 package io.eventbus.server.federation.call;
 
-import io.eventbus.base.Backoff;
-import io.eventbus.link.LinkPeer;
 import io.eventbus.link.PortProbe;
+import io.eventbus.link.stream.OpenedStream;
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.server.call.MemberConnection;
 import io.eventbus.server.call.MemberConnection.Undone;
 import io.eventbus.server.call.MemberInvocation;
@@ -10,9 +10,6 @@ import io.eventbus.server.call.MemberPort;
 import io.eventbus.server.call.PeerDemand;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.call.ServiceMember;
-import io.eventbus.server.federation.call.RetransmitQueue.Kept;
-import io.eventbus.server.federation.lane.LaneLoop;
-import io.eventbus.server.federation.lane.LaneState;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.federation.schema.CallHello;
@@ -22,7 +19,6 @@ import io.eventbus.server.memory.NumberMap;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It is one class because the session, its connection and its members change together.
  */
-final class PeerCallStream implements MemberPort, CallConnection.End {
+final class PeerCallStream extends OpenedStream implements MemberPort {
   private static final Logger LOG = LoggerFactory.getLogger(PeerCallStream.class);
 
   /** Refused attempts in a row, with a pause between them, after which the peer counts as ended. */
@@ -46,44 +42,40 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   private final LoopStreams loop;
   private final Peer peer;
-  private final ReliableStream stream;
-  private final Backoff reconnect = LaneLoop.reconnectBackoff();
+  private final CallStream stream;
   private final PeerReplies replies;
   private final Map<ServiceKey, ServiceGrant> byKey = new LinkedHashMap<>();
   private NumberMap<ServiceGrant> byNumber = new NumberMap<>();
-  private LaneState state = LaneState.DOWN;
   private MemberConnection serving;
   private long session;
   private boolean begins = true;
-  private @Nullable CallConnection connection;
   private boolean draining;
   private long registrations;
   private long invocations;
-  private long downSince;
   // Refused attempts in a row.
   private int refusals;
 
   PeerCallStream(LoopStreams loop, Peer peer) {
+    super(
+        loop.lanes(),
+        peer.id().value(),
+        PeerServices.KIND + "." + loop.number(),
+        loop.lanes().maxFrameBytes());
     this.loop = loop;
     this.peer = peer;
-    this.stream = new ReliableStream(loop, this::unsent);
+    this.stream = new CallStream(loop, this::unsent);
     this.replies = new PeerReplies(loop, this);
     this.serving = loop.calls().bus(this);
     this.session = loop.lanes().random().nextLong();
-    this.downSince = loop.now();
-  }
-
-  boolean isUp() {
-    return state == LaneState.UP;
   }
 
   long bytes() {
     return stream.out().bytes();
   }
 
-  /** Returns whether it has a deadline soon. */
-  boolean isDueSoon() {
-    return (state != LaneState.UP && isNeeded()) || wantsGrant();
+  @Override
+  public boolean isDueSoon() {
+    return (!isUp() && isNeeded()) || wantsGrant();
   }
 
   private boolean isNeeded() {
@@ -98,7 +90,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     ServiceGrant served = new ServiceGrant(service);
     byKey.put(service, served);
     register(served);
-    connect();
+    connectIfNeeded();
   }
 
   private void register(ServiceGrant served) {
@@ -133,68 +125,57 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     }
   }
 
-  private void connect() {
-    InetSocketAddress address = peer.address();
-    if (state != LaneState.DOWN || address == null || !isNeeded() || !reconnect.isDue(loop.now())) {
-      return;
+  private void connectIfNeeded() {
+    if (isNeeded()) {
+      connect();
     }
-    state = state.to(LaneState.CONNECTING);
-    loop.lanes()
-        .open(
-            PeerServices.KIND,
-            address,
-            linkPeer -> new CallConnection(loop, linkPeer, this),
-            error -> {
-              if (state == LaneState.CONNECTING && connection == null) {
-                LOG.debug("The stream of calls to bus {} cannot be opened", peer.id(), error);
-                down();
-                refusals = PortProbe.isRefusal(error) ? refusals + 1 : 0;
-                if (refusals >= ENDED_REFUSALS && hasSession()) {
-                  LOG.info("Nobody listens at the address of bus {}: it has ended", peer.id());
-                  failAll();
-                }
-              }
-            });
   }
 
   @Override
-  public void onOpen(CallConnection opened) {
-    LinkPeer linkPeer = opened.linkPeer();
-    refusals = 0;
-    if (state != LaneState.CONNECTING || !linkPeer.bus().equals(peer.id().value())) {
-      opened.close();
-      if (state == LaneState.CONNECTING && connection == null) {
-        down();
-      }
-      return;
+  protected @Nullable InetSocketAddress address() {
+    return peer.address();
+  }
+
+  @Override
+  protected void onRefused(Throwable error) {
+    refusals = PortProbe.isRefusal(error) ? refusals + 1 : 0;
+    if (refusals >= ENDED_REFUSALS && hasSession()) {
+      LOG.info("Nobody listens at the address of bus {}: it has ended", peer.id());
+      failAll();
     }
-    connection = opened;
+  }
+
+  @Override
+  protected void greet(StreamConnection opened) {
+    refusals = 0;
     opened.write(
         PeerFrames.encode(
-            PeerFrames.CALL_HELLO, new CallHello(loop.number(), session, begins, stream.taken())));
+            PeerFrames.CALL_HELLO,
+            new CallHello(loop.number(), session, begins, stream.in().taken())));
     opened.flush();
   }
 
   @Override
-  public void onFrame(CallConnection from, ByteBuffer in, int typeCode, int begin, int end) {
-    if (from != connection) {
-      return;
+  public boolean onFrame(StreamConnection from, int typeCode, ByteBuffer in, int begin, int end) {
+    if (from != connection()) {
+      return true;
     }
     if (typeCode == PeerFrames.LANE_WELCOME) {
       onWelcome(from, PeerFrames.number(in, begin, end));
     } else if (typeCode == PeerFrames.LANE_ACK) {
-      stream.out().acknowledged(PeerFrames.number(in, begin, end));
+      stream.out().acknowledge(PeerFrames.number(in, begin, end));
     } else {
       CallFrameHandlers.FROM_ACCEPTOR.handle(typeCode, replies, in, begin, end);
-      stream.onHandled();
+      stream.in().take();
     }
+    return true;
   }
 
-  private void onWelcome(CallConnection from, long taken) {
-    if (state != LaneState.CONNECTING) {
+  private void onWelcome(StreamConnection from, long taken) {
+    if (isUp()) {
       throw new IllegalArgumentException("a second welcome");
     }
-    reconnect.succeeded();
+    answered();
     if (taken < 0) {
       LOG.info("Bus {} does not know the calls that were sent to it any more", peer.id());
       failAll();
@@ -204,7 +185,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     }
     begins = false;
     stream.up(from, taken);
-    state = state.to(LaneState.UP);
+    welcomed();
     loop.counters().connects.add(1);
     byKey.values().forEach(served -> granted(served, served.grant));
   }
@@ -212,11 +193,11 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   /** Fails all calls that are there; unsent calls go elsewhere. */
   private void failAll() {
     MemberConnection before = serving;
-    long written = stream.out().callsWritten();
+    long written = stream.callsWritten();
     serving = loop.calls().bus(this);
     session = loop.lanes().random().nextLong();
     begins = true;
-    stream.clear();
+    stream.restart();
     invocations = 0;
     byNumber = new NumberMap<>();
     // Before the others go: waiting calls must not find the service unserved.
@@ -225,49 +206,29 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   }
 
   @Override
-  public void onReadEnd(CallConnection from) {
-    if (from == connection) {
+  public void onReadEnd(StreamConnection from) {
+    if (from == connection()) {
       stream.onReadEnd();
     }
   }
 
   @Override
   public void onWritable() {
-    stream.drainSoon();
+    stream.out().drainSoon();
   }
 
   @Override
-  public void onGoodbye(CallConnection from) {
-    if (from == connection) {
+  public void onGoodbye(StreamConnection from) {
+    if (from == connection()) {
       down();
       failAll();
     }
   }
 
   @Override
-  public void onClosed(CallConnection closed) {
-    if (closed == connection) {
-      down();
-    }
-  }
-
-  private void down() {
-    if (state == LaneState.UP) {
-      downSince = loop.now();
-    }
-    if (state != LaneState.DOWN) {
-      state = state.to(LaneState.DOWN);
-    }
-    connection = null;
-    stream.down();
-    reconnect.failed(loop.now(), loop.lanes().random());
+  protected void onDown(boolean wasUp) {
     byKey.values().forEach(served -> granted(served, served.grant));
-    List<Long> unsent = stream.out().removeUnsent();
-    // Each goes before those that wait.
-    for (int i = unsent.size() - 1; i >= 0; i--) {
-      unsent(unsent.get(i));
-    }
-    loop.lanes().checkSoon();
+    stream.down();
   }
 
   /** Returns a call that has not reached the peer. */
@@ -277,18 +238,14 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   /** Called when the peer is given up, or has ended. */
   void abandon() {
-    if (state != LaneState.UP && hasSession()) {
+    if (!isUp() && hasSession()) {
       giveUp();
     }
   }
 
   private void giveUp() {
-    CallConnection greeted = connection;
-    if (greeted != null) {
-      // The peer knows a session that ends.
-      down();
-      greeted.close();
-    }
+    // The peer knows a session that ends.
+    withdraw();
     failAll();
   }
 
@@ -298,14 +255,9 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   }
 
   void onTick(long now) {
-    if (state == LaneState.DOWN) {
-      connect();
-    }
-    if (state != LaneState.UP
-        && hasSession()
-        && now - downSince > loop.lanes().config().peerTimeout().toNanos()) {
+    connectIfNeeded();
+    if (hasSession() && isTimedOut(loop.lanes().config().peerTimeout().toNanos(), now)) {
       LOG.warn("The stream of calls to bus {} could not be opened in time", peer.id());
-      downSince = now;
       giveUp();
     }
     if (wantsGrant()) {
@@ -322,14 +274,14 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
    * service has no members there.
    */
   private boolean wantsGrant() {
-    return state == LaneState.UP && byKey.values().stream().anyMatch(s -> s.grant == 0);
+    return isUp() && byKey.values().stream().anyMatch(s -> s.grant == 0);
   }
 
   @Override
   public void invoke(MemberInvocation i) {
     ServiceGrant served = served(i.registration());
     boolean isUp = isUp();
-    if (!isUp || stream.out().bytes() > loop.lanes().config().queueBytes()) {
+    if (!isUp || stream.isFull()) {
       invocations++;
       long call = i.call();
       MemberConnection to = serving;
@@ -338,7 +290,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
       return;
     }
     loop.counters().callsOut.add(1);
-    stream.send(Kept.of(i, served.key, invocations++));
+    stream.send(CallFrame.of(loop.lanes().memory(), i, served.key, invocations++));
   }
 
   private ServiceGrant served(long registration) {
@@ -360,7 +312,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   }
 
   private void demand(ServiceGrant served, int queued) {
-    if (state == LaneState.UP) {
+    if (isUp()) {
       send(
           PeerFrames.encode(
               PeerFrames.DEMAND, new Demand(served.key.name(), queued, served.key.account())));
@@ -368,7 +320,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   }
 
   private void send(byte[] frame) {
-    stream.send(new Kept(frame, null));
+    stream.send(frame, null);
   }
 
   MemberConnection serving() {
@@ -409,17 +361,18 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   /** Closes the stream: the peer is forgotten. */
   void close() {
-    CallConnection open = connection;
     byKey.clear();
     failAll();
     serving.close(0);
-    if (state != LaneState.DOWN) {
-      state = state.to(LaneState.DOWN);
-    }
-    connection = null;
+    StreamConnection open = closed();
     stream.down();
     if (open != null) {
       open.close();
     }
+  }
+
+  @Override
+  public String toString() {
+    return "The stream of calls " + loop.number() + " to bus " + peer.id();
   }
 }

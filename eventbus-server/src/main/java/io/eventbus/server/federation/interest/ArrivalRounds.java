@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.interest;
 
-import io.eventbus.server.federation.lane.LaneSender;
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import java.util.ArrayList;
@@ -60,7 +60,7 @@ final class ArrivalRounds {
     Round round = new Round(++last, deadline, asked, next);
     next = new ArrayList<>();
     for (Peer peer : asked) {
-      LaneSender sender = peer.lane(0).sender();
+      StreamConnection sender = peer.lane(0).sender();
       if (sender != null) {
         sender.write(PeerFrames.encode(PeerFrames.SYNC, round.id));
         sender.flush();
@@ -70,7 +70,7 @@ final class ArrivalRounds {
   }
 
   /** Writes the queries again that a peer has not answered; the caller flushes. */
-  void askAgain(Peer peer, LaneSender sender) {
+  void askAgain(Peer peer, StreamConnection sender) {
     for (Round round : rounds.values()) {
       if (round.left.contains(peer)) {
         sender.write(PeerFrames.encode(PeerFrames.SYNC, round.id));

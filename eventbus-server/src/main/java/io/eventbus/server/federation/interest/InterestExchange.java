@@ -1,8 +1,7 @@
 package io.eventbus.server.federation.interest;
 
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.server.federation.interest.PeerInterest.Outcome;
-import io.eventbus.server.federation.lane.LaneReceiver;
-import io.eventbus.server.federation.lane.LaneSender;
 import io.eventbus.server.federation.lane.Lanes;
 import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.federation.lane.Peer;
@@ -118,7 +117,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   @Override
-  public void onLaneUp(Peer peer, LaneSender sender) {
+  public void onLaneUp(Peer peer, StreamConnection sender) {
     PeerStatus status = of(peer);
     resume(peer, status);
     sendWhole(status, sender);
@@ -126,7 +125,7 @@ public final class InterestExchange implements PeerListener {
     sender.flush();
   }
 
-  private void sendWhole(PeerStatus status, LaneSender sender) {
+  private void sendWhole(PeerStatus status, StreamConnection sender) {
     // Changes first: peers have not heard of them, and no later increment may precede the whole.
     announceChanges();
     status.wholeSent = true;
@@ -173,7 +172,7 @@ public final class InterestExchange implements PeerListener {
     }
     status.resuming = false;
     status.interest.resume();
-    LaneReceiver to = status.receiver;
+    StreamConnection to = status.receiver;
     if (status.deferredApplied >= 0 && to != null) {
       applied(to, status.deferredApplied);
     }
@@ -181,7 +180,7 @@ public final class InterestExchange implements PeerListener {
     recheck();
   }
 
-  private static void applied(LaneReceiver to, long version) {
+  private static void applied(StreamConnection to, long version) {
     to.write(PeerFrames.encode(PeerFrames.INTEREST_APPLIED, version));
     to.flush();
   }
@@ -194,7 +193,7 @@ public final class InterestExchange implements PeerListener {
     }
     statuses.forEach(
         (peer, status) -> {
-          LaneSender sender = peer.lane(0).sender();
+          StreamConnection sender = peer.lane(0).sender();
           if (status.wholeSent && sender != null) {
             frames.forEach(sender::write);
             sender.flush();
@@ -216,7 +215,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   @Override
-  public void onOpened(Peer peer, LaneReceiver receiver, int registryNumber) {
+  public void onOpened(Peer peer, StreamConnection receiver, int registryNumber) {
     PeerStatus status = of(peer);
     status.receiver = receiver;
     if (status.instance != receiver.linkPeer().instance()) {
@@ -230,7 +229,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   @Override
-  public void onGone(Peer peer, LaneReceiver receiver) {
+  public void onGone(Peer peer, StreamConnection receiver) {
     PeerStatus status = statuses.get(peer);
     if (status != null && status.receiver == receiver) {
       status.receiver = null;
@@ -238,7 +237,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   @Override
-  public void onInterest(Peer peer, LaneReceiver from, Interest interest) {
+  public void onInterest(Peer peer, StreamConnection from, Interest interest) {
     PeerStatus status = of(peer);
     Outcome outcome = status.interest.take(interest);
     switch (outcome) {
@@ -261,7 +260,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   @Override
-  public void onInterestRequested(Peer peer, LaneSender sender) {
+  public void onInterestRequested(Peer peer, StreamConnection sender) {
     sendWhole(of(peer), sender);
   }
 
@@ -275,7 +274,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   @Override
-  public void onSync(Peer peer, LaneReceiver from, long round) {
+  public void onSync(Peer peer, StreamConnection from, long round) {
     lanes
         .acknowledgement()
         .ofAll(

@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.interest;
 
-import io.eventbus.server.federation.lane.LaneReceiver;
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.server.federation.lane.Peer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +23,7 @@ final class PeerStatus {
   boolean wholeSent;
   long applied = -1;
   long instance;
-  @Nullable LaneReceiver receiver;
+  @Nullable StreamConnection receiver;
 
   PeerStatus(PeerInterest interest) {
     this.interest = interest;

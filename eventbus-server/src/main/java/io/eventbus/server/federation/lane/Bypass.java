@@ -1,5 +1,6 @@
 package io.eventbus.server.federation.lane;
 
+import io.eventbus.link.stream.ReliableStream;
 import io.eventbus.server.delivery.Delivery;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ final class Bypass {
 
   private final LaneLoop loop;
   private final Lane lane;
-  private final LaneRing ring;
+  private final ReliableStream<LaneFrame> stream;
   private volatile boolean on;
   private long underWay;
   private boolean holding;
@@ -32,10 +33,10 @@ final class Bypass {
   private boolean paused;
   private long pausedSince;
 
-  Bypass(LaneLoop loop, Lane lane, LaneRing ring) {
+  Bypass(LaneLoop loop, Lane lane, ReliableStream<LaneFrame> stream) {
     this.loop = loop;
     this.lane = lane;
-    this.ring = ring;
+    this.stream = stream;
   }
 
   /** Returns whether buses behind the peer are reached by their own lanes; any thread. */
@@ -48,9 +49,9 @@ final class Bypass {
     return holding;
   }
 
-  /** Returns the last frame up to this one that may be written. */
-  long writable(long last) {
-    return holding ? Math.min(last, heldFrom - 1) : last;
+  /** Returns the number of the last frame that may be sent. */
+  long sendable() {
+    return holding ? heldFrom - 1 : Long.MAX_VALUE;
   }
 
   /** Starts the bypass of an unreachable peer: buses behind it are reached by their own lanes. */
@@ -111,15 +112,17 @@ final class Bypass {
   void resendDirectly() {
     on = true;
     holding = false;
-    if (!ring.hasRelayed()) {
-      return;
+    if (lane.hasRelayed()) {
+      stream.forEach(this::resendDirectly);
     }
-    for (int i = 0; i < ring.size(); i++) {
-      LanePath path = ring.path(i);
-      if (!path.behind().isEmpty()) {
-        ring.setPath(i, path.alone());
-        send(path, ring.delivery(i), ring.token(i));
-      }
+  }
+
+  private void resendDirectly(LaneFrame frame) {
+    LanePath path = frame.path();
+    if (!path.behind().isEmpty()) {
+      lane.countRelayed(path, -1);
+      frame.path(path.alone());
+      send(path, frame.delivery(), frame.token());
     }
   }
 

@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.lane;
 
-/** Deadlines that are checked together with those of the lanes of the first loop, on that loop. */
+/** Deadlines that are checked together with those of the lanes of one loop, on that loop. */
 public interface DeadlineScheduler {
   /** Checks all: every 50 ms while any {@link #areDueSoon}, else about every second. */
   void onTick(long nowNanos);

@@ -1,12 +1,11 @@
 package io.eventbus.server.federation.lane;
 
+import io.eventbus.link.stream.ReceivedFrames;
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.federation.schema.LaneHello;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Lane that a peer has opened, over all its connections: received frames, and how far they are
@@ -28,22 +27,15 @@ public final class IncomingLane {
   private final int number;
   private final LaneLoop loop;
   private final Peer peer;
-  private final Deque<RelayToken> relays = new ArrayDeque<>();
+  private final ReceivedFrames received;
   private final Map<Integer, Integer> unknown = new HashMap<>();
   private long instance;
-  private long taken;
-  // Last frame up to which everything is in the queues of this bus.
-  private long settled;
-  private long acked;
-  private long settling;
-  private boolean again;
-  private boolean timer;
-  private @Nullable LaneReceiver receiver;
 
   IncomingLane(int number, LaneLoop loop, Peer peer) {
     this.number = number;
     this.loop = loop;
     this.peer = peer;
+    this.received = new ReceivedFrames(loop, DUE_FRAMES, loop::whenHandedOver);
   }
 
   int number() {
@@ -63,30 +55,25 @@ public final class IncomingLane {
     return peer;
   }
 
-  void onHello(LaneReceiver from, long otherInstance, LaneHello hello) {
-    LaneReceiver before = receiver;
-    receiver = from;
-    if (before != null && before != from) {
+  ReceivedFrames received() {
+    return received;
+  }
+
+  void onHello(StreamConnection from, LaneHello hello) {
+    StreamConnection before = received.up(from);
+    if (before != null) {
       before.close();
     }
-    if (instance != otherInstance) {
-      instance = otherInstance;
-      taken = hello.getNext() - 1;
-      settled = taken;
-      acked = taken;
-      settling = 0;
-      relays.clear();
+    long process = from.linkPeer().instance();
+    if (instance == process) {
+      received.skipTo(hello.getNext() - 1);
     } else {
-      // The peer has given up the frames between.
-      taken = Math.max(taken, hello.getNext() - 1);
-      // Acknowledgements on the old connection may not have arrived.
-      acked = Math.min(acked, hello.getNext() - 1);
+      instance = process;
+      received.restart(hello.getNext() - 1);
     }
-    from.write(PeerFrames.encode(PeerFrames.LANE_WELCOME, taken));
+    from.write(PeerFrames.encode(PeerFrames.LANE_WELCOME, received.taken()));
     from.flush();
-    // Messages on the old connection may not have arrived.
-    acknowledgeBehind(acked + 1);
-    settle();
+    received.repeat();
   }
 
   /** Returns, for a while, whether a bus with an unknown number may still become known. */
@@ -97,130 +84,24 @@ public final class IncomingLane {
     return unknown.merge(number, 1, Integer::sum) <= MAX_LOOKUPS;
   }
 
-  /** Returns whether this is its newest connection. */
-  boolean isBy(LaneReceiver asking) {
-    return asking == receiver;
-  }
-
-  void onClosed(LaneReceiver closed) {
-    if (closed == receiver) {
-      receiver = null;
-    }
-  }
-
   /** Counts the next frame, which is routed or about to be. */
   public void take() {
-    taken++;
+    received.take();
   }
 
   public long nextSequence() {
-    return taken + 1;
+    return received.taken() + 1;
   }
 
   public void passedOn(RelayToken token) {
-    relays.add(token);
+    received.hold(token);
   }
 
   /** Called when all buses that a frame was passed on to have acknowledged it. */
   void relayed(RelayToken token) {
-    if (token.instance != instance) {
-      // Its number is that of another frame now.
-      return;
-    }
-    acknowledge();
-    LaneReceiver to = receiver;
-    if (token.sequence > acked && token.sequence <= settled && to != null) {
-      to.write(PeerFrames.encode(PeerFrames.LANE_ACK_RANGE, token.sequence, token.sequence));
-      to.flush();
-    }
-  }
-
-  /** Acknowledges frames after one that is still being passed on. */
-  private void acknowledgeBehind(long from) {
-    LaneReceiver to = receiver;
-    if (to == null || relays.isEmpty()) {
-      return;
-    }
-    long next = Math.max(from, acked + 1);
-    for (RelayToken relay : relays) {
-      if (relay.sequence > settled) {
-        break;
-      }
-      if (relay.sequence >= next && !relay.isDone()) {
-        acknowledgeRange(to, next, relay.sequence - 1);
-        next = relay.sequence + 1;
-      }
-    }
-    acknowledgeRange(to, next, settled);
-    to.flush();
-  }
-
-  private static void acknowledgeRange(LaneReceiver to, long from, long upTo) {
-    if (from <= upTo) {
-      to.write(PeerFrames.encode(PeerFrames.LANE_ACK_RANGE, from, upTo));
-    }
-  }
-
-  /** Called when all received frames were routed. */
-  void onReadEnd() {
-    if (taken == settled || settling != 0) {
-      return;
-    }
-    if (taken - settled >= DUE_FRAMES) {
-      settle();
-    } else if (!timer) {
-      timer = true;
-      loop.later(
-          () -> {
-            timer = false;
-            settle();
-          });
-    }
-  }
-
-  /** Finds out when the received frames are in the queues, and acknowledges them then. */
-  void settle() {
-    if (settling != 0) {
-      again = true;
-      return;
-    }
-    if (taken == settled) {
-      acknowledge();
-      return;
-    }
-    long upTo = taken;
-    settling = upTo;
-    loop.whenHandedOver(() -> settled(upTo));
-  }
-
-  private void settled(long upTo) {
-    if (settling != upTo) {
-      return;
-    }
-    settling = 0;
-    long before = settled;
-    settled = upTo;
-    acknowledge();
-    acknowledgeBehind(before + 1);
-    if (again) {
-      again = false;
-      settle();
-    } else {
-      onReadEnd();
-    }
-  }
-
-  private void acknowledge() {
-    for (RelayToken head = relays.peek(); head != null && head.isDone(); head = relays.peek()) {
-      relays.remove();
-    }
-    RelayToken waiting = relays.peek();
-    long upTo = waiting == null ? settled : Math.min(settled, waiting.sequence - 1);
-    LaneReceiver to = receiver;
-    if (upTo > acked && to != null) {
-      acked = upTo;
-      to.write(PeerFrames.encode(PeerFrames.LANE_ACK, upTo));
-      to.flush();
+    // For another process its number is that of another frame.
+    if (token.instance == instance) {
+      received.onDone(token);
     }
   }
 }

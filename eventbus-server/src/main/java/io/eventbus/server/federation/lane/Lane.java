@@ -1,29 +1,28 @@
 package io.eventbus.server.federation.lane;
 
-import io.eventbus.base.Backoff;
 import io.eventbus.base.RefusedMemory;
-import io.eventbus.link.LinkPeer;
+import io.eventbus.link.stream.OpenedStream;
+import io.eventbus.link.stream.ReliableStream;
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.federation.protocol.PeerFrames;
-import io.netty.channel.ChannelFuture;
+import io.eventbus.server.federation.schema.LaneHello;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lane from this bus to a peer: unacknowledged frames, unsent frames, and the connection, if there
- * is one.
- *
- * <p>Every frame has an implied sequence number. The kept bytes are bounded: {@link #isFull} makes
- * publishers wait. Confined to its loop except for {@link #isFull}, {@link #isCrowded}, {@link
- * #isUp} and {@link #whenNotFull}.
+ * Lane from this bus to a peer: a reliable stream of events, whose kept bytes are bounded: {@link
+ * #isFull} makes publishers wait. Confined to its loop except for {@link #isFull}, {@link
+ * #isCrowded}, {@link #isUp} and {@link #whenNotFull}.
  *
  * <p>It is one class because the numbers of its frames and the state of its connection change
  * together: the reason for the end of a connection decides which frames are kept.
  */
-public final class Lane {
+public final class Lane extends OpenedStream implements ReliableStream.Owner<LaneFrame> {
   private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
 
   /** Reason why nothing is kept for a peer. */
@@ -34,36 +33,38 @@ public final class Lane {
     NOT_NEEDED
   }
 
+  /** Maximum bytes of an answer. */
+  private static final int MAX_ANSWER = 64 * 1024;
+
   /** Bytes beyond which frames wait for acknowledgements, not for the socket. */
   private static final long LAGGING = 1024 * 1024;
 
   private final LaneLoop loop;
   private final Peer peer;
-  private final LaneRing ring = new LaneRing();
+  private final ReliableStream<LaneFrame> stream;
   private final LaneQuota room;
   private final AckWaiters acknowledged = new AckWaiters();
   private final Bypass bypass;
-  private final Backoff reconnect = LaneLoop.reconnectBackoff();
 
-  private volatile LaneState state = LaneState.DOWN;
-  // Number of the first kept frame, or of the next one.
-  private long first = 1;
-  private long sent;
-  private boolean drainScheduled;
+  // Number of the kept frames that are to be passed on to further buses.
+  private int relayed;
 
   /** Reason why nothing is kept for the peer; null while frames are kept. */
   private @Nullable Abandoned abandoned;
 
-  private @Nullable LaneSender sender;
   private @Nullable Long instance;
-  private long downSince;
 
   Lane(LaneLoop loop, Peer peer) {
+    super(loop, peer.id().value(), Lanes.KIND + "." + loop.number(), MAX_ANSWER);
     this.loop = loop;
     this.peer = peer;
     this.room = new LaneQuota(loop);
-    this.bypass = new Bypass(loop, this, ring);
-    this.downSince = loop.nanoTime();
+    this.stream = new ReliableStream<>(loop, this);
+    this.bypass = new Bypass(loop, this, stream);
+  }
+
+  LaneLoop loop() {
+    return loop;
   }
 
   int number() {
@@ -87,12 +88,8 @@ public final class Lane {
     return room.isCrowded();
   }
 
-  public boolean isUp() {
-    return state == LaneState.UP;
-  }
-
   boolean isIdle() {
-    return ring.size() == 0;
+    return stream.isEmpty();
   }
 
   /** Returns the bytes of unsent and unacknowledged frames; any thread. */
@@ -104,10 +101,6 @@ public final class Lane {
     room.whenNotFull(retry);
   }
 
-  private long last() {
-    return first + ring.size() - 1;
-  }
-
   void offer(LanePath path, Delivery delivery, Overflow overflow, @Nullable FrameToken token) {
     if (!path.behind().isEmpty() && shouldBypass()) {
       bypass.send(path, delivery, token);
@@ -115,7 +108,7 @@ public final class Lane {
       offer(alone, delivery, alone.overflow(), token);
       return;
     }
-    if (abandoned != null || state == LaneState.CLOSED) {
+    if (abandoned != null || isClosed()) {
       drop(path, delivery);
       done(token);
       return;
@@ -125,10 +118,10 @@ public final class Lane {
       done(token);
       return;
     }
-    Delivery kept = toKeep(delivery);
-    ring.add(kept, path, token);
-    room.add(kept.size());
-    drainSoon();
+    LaneFrame kept = new LaneFrame(this, toKeep(delivery), path, token);
+    countRelayed(path, 1);
+    stream.add(kept);
+    room.add(kept.keptBytes());
   }
 
   private Delivery toKeep(Delivery delivery) {
@@ -155,8 +148,7 @@ public final class Lane {
   }
 
   private boolean mayWaitForLong() {
-    LaneSender to = sender;
-    return to == null || !to.isWritable() || room.bytes() > LAGGING;
+    return !stream.isFlowing() || room.bytes() > LAGGING;
   }
 
   /**
@@ -179,40 +171,42 @@ public final class Lane {
     }
   }
 
-  void drainSoon() {
-    if (!drainScheduled && sender != null) {
-      drainScheduled = true;
-      loop.drainSoon(this);
+  /** Counts a frame that is kept, or not any more, if it is to be passed on. */
+  void countRelayed(LanePath path, int change) {
+    if (!path.behind().isEmpty()) {
+      relayed += change;
     }
   }
 
-  /** Writes as much as the socket takes. */
-  void drain() {
-    drainScheduled = false;
-    LaneSender to = sender;
-    if (to == null || state != LaneState.UP) {
-      return;
-    }
-    boolean wrote = false;
-    long max = bypass.writable(last());
-    while (sent < max && to.isWritable()) {
-      int from = (int) (sent + 1 - first);
-      int count = to.write(ring, from, (int) (max + 1 - first), loop.counters());
-      sent += count;
-      wrote = true;
-    }
-    if (acknowledged.mustAsk(sent)) {
+  void drainSoon() {
+    stream.drainSoon();
+  }
+
+  @Override
+  public long sendable() {
+    return bypass.sendable();
+  }
+
+  @Override
+  public void onSent(LaneFrame frame) {
+    LaneCounters counters = loop.counters();
+    counters.eventsOut.add(frame.delivery().events());
+    counters.framesOut.add(1);
+    counters.bytesOut.add((long) frame.headBytes() + frame.bodyBytes());
+  }
+
+  @Override
+  public boolean writeMore(StreamConnection to) {
+    boolean asks = acknowledged.mustAsk(stream.lastSent());
+    if (asks) {
       to.write(PeerFrames.encode(PeerFrames.SYNC, 0));
-      wrote = true;
     }
-    if (wrote) {
-      to.flush();
-    }
+    return asks;
   }
 
   /** Closes the connection after an internal error; recovery is that of a lost one. */
   void fail() {
-    LaneSender open = sender;
+    StreamConnection open = connection();
     if (open != null) {
       open.close();
     }
@@ -220,7 +214,7 @@ public final class Lane {
 
   /** Returns whether any of the kept frames is to be passed on to further buses. */
   boolean hasRelayed() {
-    return ring.hasRelayed();
+    return relayed > 0;
   }
 
   /** Returns whether it waits for frames that bypassed the peer. */
@@ -230,181 +224,107 @@ public final class Lane {
 
   /** Runs a task on this loop when everything offered before is acknowledged, or lost. */
   void whenAcknowledged(Runnable done) {
-    if (ring.size() == 0) {
+    if (stream.isEmpty()) {
       done.run();
       return;
     }
-    acknowledged.add(last(), done);
-    drainSoon();
+    acknowledged.add(stream.last(), done);
+    stream.drainSoon();
   }
 
-  void onAck(long sequence) {
-    if (sequence > sent) {
-      throw new IllegalStateException("ack: " + sequence + " (expected: <= " + sent + ")");
-    }
-    long freed = 0;
-    while (first <= sequence) {
-      freed += forgetFirst();
-    }
-    freed(freed);
+  ReliableStream<LaneFrame> stream() {
+    return stream;
   }
 
-  /**
-   * Handles acknowledgements of frames after an unacknowledged one: the bus that has passed them on
-   * need not wait.
-   */
-  void onAckRange(long from, long to) {
-    if (from > to || to > sent) {
-      throw new IllegalStateException("ack: " + from + " to " + to + " (sent: " + sent + ")");
-    }
-    for (long sequence = Math.max(from, first); sequence <= to; sequence++) {
-      int at = (int) (sequence - first);
-      FrameToken token = ring.token(at);
-      if (token != null) {
-        ring.clearToken(at);
-        token.done(loop);
-      }
-    }
+  @Override
+  public void onFreed() {
+    room.free(room.bytes() - stream.bytes());
+    acknowledged.runBefore(stream.first());
   }
 
-  /** Removes the first frame; returns its bytes. */
-  private long forgetFirst() {
-    Delivery delivery = ring.delivery(0);
-    FrameToken token = ring.token(0);
-    long size = delivery.size();
-    ring.removeFirst();
-    first++;
-    delivery.release();
-    done(token);
-    return size;
+  @Override
+  protected @Nullable InetSocketAddress address() {
+    return peer.address();
   }
 
-  private void freed(long freed) {
-    room.free(freed);
-    acknowledged.runBefore(first);
-  }
-
-  /** Starts to connect, if there is no connection and an address is known. */
-  public void connect() {
-    InetSocketAddress address = peer.address();
-    if (state != LaneState.DOWN || address == null || !reconnect.isDue(loop.nanoTime())) {
-      return;
-    }
-    state = state.to(LaneState.CONNECTING);
-    loop.open(
-        address,
-        linkPeer -> new LaneSender(loop, this, linkPeer),
-        error -> {
-          if (state == LaneState.CONNECTING && sender == null) {
-            LOG.debug("Lane {} to bus {} cannot be opened", number(), peer.id(), error);
-            down();
-          }
-        });
-  }
-
-  long next() {
-    return first;
-  }
-
-  /**
-   * Called when the connection is open and authenticated, before the welcome. Returns false if it
-   * is of no use and is closed.
-   */
-  boolean onOpen(LaneSender opened, LinkPeer linkPeer) {
-    if (state != LaneState.CONNECTING) {
-      opened.close();
-      return false;
-    }
-    if (!linkPeer.bus().equals(peer.id().value())) {
-      // The address belongs to another bus now, which has lanes of its own.
-      LOG.debug("Lane {} to bus {} led to bus \"{}\"", number(), peer.id(), linkPeer.bus());
-      opened.close();
-      down();
-      return false;
-    }
-    sender = opened;
+  @Override
+  protected void greet(StreamConnection opened) {
+    long process = opened.linkPeer().instance();
     Long before = instance;
-    if (before != null && before != linkPeer.instance()) {
+    if (before != null && before != process) {
       restarted();
     }
-    instance = linkPeer.instance();
-    return true;
+    instance = process;
+    opened.write(
+        PeerFrames.encode(
+            PeerFrames.LANE_HELLO,
+            new LaneHello(number(), loop.count(), loop.registryNumber(), stream.first())));
+    opened.flush();
   }
 
   /** Handles another process at the other end: frames for its predecessor are lost with it. */
   private void restarted() {
-    long freed = 0;
     bypass.resendDirectly();
-    while (ring.size() > 0) {
-      Delivery delivery = ring.delivery(0);
-      loop.counters().lostRestarted.add(delivery.events());
-      peer.countLost(delivery.events());
-      freed += forgetFirst();
-    }
-    freed(freed);
+    stream.dropAll(
+        frame -> {
+          int events = frame.delivery().events();
+          loop.counters().lostRestarted.add(events);
+          peer.countLost(events);
+        });
   }
 
-  void onWelcome(LaneSender from, long taken) {
-    if (from != sender || state != LaneState.CONNECTING) {
+  @Override
+  public boolean onFrame(StreamConnection from, int typeCode, ByteBuffer in, int begin, int end) {
+    return from != connection()
+        || LaneFrameHandlers.FROM_ACCEPTOR.handle(typeCode, this, in, begin, end);
+  }
+
+  @Override
+  public void onWritable() {
+    stream.drainSoon();
+  }
+
+  @Override
+  public void onGoodbye(StreamConnection from) {
+    peer.onGoodbye(from.linkPeer().instance());
+  }
+
+  void onWelcome(long taken) {
+    StreamConnection from = connection();
+    if (from == null || isUp()) {
       return;
     }
-    state = state.to(LaneState.UP);
-    reconnect.succeeded();
+    answered();
+    welcomed();
     abandoned = null;
-    long resumed = Math.max(first - 1, Math.min(taken, last()));
-    if (sent > resumed) {
-      loop.counters().resent.add(sent - resumed);
-    }
-    sent = resumed;
+    loop.counters().resent.add(stream.up(from, taken));
     acknowledged.askAgain();
     loop.counters().connects.add(1);
-    LOG.info("Lane {} to bus {} is up", number(), peer.id());
-    bypass.onUp(last() + 1, loop.nanoTime());
+    LOG.info("{} is up", this);
+    bypass.onUp(stream.last() + 1, loop.nanoTime());
     peer.onLaneUp(this, from);
-    drainSoon();
   }
 
-  void onClosed(LaneSender closed) {
-    if (closed == sender) {
-      down();
-    }
-  }
-
-  private void down() {
-    if (state == LaneState.CLOSED) {
-      return;
-    }
-    boolean wasUp = state == LaneState.UP;
-    state = state.to(LaneState.DOWN);
-    sender = null;
-    reconnect.failed(loop.nanoTime(), loop.random());
-    loop.checkSoon();
+  @Override
+  protected void onDown(boolean wasUp) {
+    stream.down();
     if (wasUp) {
-      downSince = loop.nanoTime();
-      LOG.info("Lane {} to bus {} is down", number(), peer.id());
+      LOG.info("{} is down", this);
       peer.onLaneDown(this);
       bypass.resendDirectly();
     }
   }
 
   void onTick(long now) {
-    LaneSender open = sender;
-    if (open != null) {
-      open.onTick(now);
-    }
-    if (state == LaneState.DOWN) {
-      connect();
-    }
-    if (state != LaneState.UP
-        && abandoned == null
-        && now - downSince > loop.config().peerTimeout().toNanos()) {
+    connect();
+    if (abandoned == null && isTimedOut(loop.config().peerTimeout().toNanos(), now)) {
       abandon("it could not be reached for " + loop.config().peerTimeout().toMillis() + " ms");
     }
     if (isUp() && abandoned == null) {
-      bypass.onUp(last() + 1, now);
+      bypass.onUp(stream.last() + 1, now);
     }
-    if (room.bytes() == 0) {
-      ring.trim();
+    if (stream.isEmpty()) {
+      stream.trim();
     }
   }
 
@@ -423,30 +343,13 @@ public final class Lane {
   }
 
   private void dropAll(String reason) {
-    LaneSender greeted = sender;
-    if (greeted != null && state == LaneState.CONNECTING) {
-      // Its first number is no longer valid.
-      greeted.close();
-      if (state == LaneState.CONNECTING) {
-        down();
-      }
-    }
-    long freed = 0;
-    long lost = 0;
-    long notNeeded = 0;
-    while (ring.size() > 0) {
-      Delivery delivery = ring.delivery(0);
-      int events = delivery.events();
-      if (drop(ring.path(0), delivery)) {
-        lost += events;
-      } else {
-        notNeeded += events;
-      }
-      freed += forgetFirst();
-    }
-    sent = Math.max(sent, first - 1);
-    freed(freed);
+    withdraw();
+    long[] events = new long[2];
+    stream.dropAll(
+        frame -> events[drop(frame.path(), frame.delivery()) ? 0 : 1] += frame.delivery().events());
     room.open();
+    long lost = events[0];
+    long notNeeded = events[1];
     if (lost > 0) {
       LOG.warn("Bus {} is given up: {}; {} events were for it", peer.id(), reason, lost);
     }
@@ -462,11 +365,9 @@ public final class Lane {
 
   /** Keeps frames for a peer that is heard of again, and connects at once. */
   public void resume() {
-    if (abandoned != null && state != LaneState.CLOSED) {
+    if (abandoned != null && !isClosed()) {
       abandoned = null;
-      downSince = loop.nanoTime();
-      reconnect.succeeded();
-      connect();
+      retryNow();
     }
   }
 
@@ -483,23 +384,14 @@ public final class Lane {
     }
   }
 
-  /** Returns the connection, also before the peer has welcomed it. */
-  @Nullable LaneSender connection() {
-    return sender;
+  /** Returns the connection if the lane is up. */
+  public @Nullable StreamConnection sender() {
+    return isUp() ? connection() : null;
   }
 
-  public @Nullable LaneSender sender() {
-    return state == LaneState.UP ? sender : null;
-  }
-
-  /**
-   * Closes the lane. Returns the future of the end: the peer was notified and has closed the
-   * connection; null if there is no connection.
-   */
-  @Nullable ChannelFuture end() {
-    LaneSender open = sender();
+  /** Ends with this bus: says goodbye on the connection, which the peer closes. */
+  void end() {
     close(false);
-    return open == null ? null : open.end();
   }
 
   public void close() {
@@ -507,7 +399,7 @@ public final class Lane {
   }
 
   private void close(boolean withConnection) {
-    if (state == LaneState.CLOSED) {
+    if (isClosed()) {
       return;
     }
     if (abandoned == null) {
@@ -515,11 +407,15 @@ public final class Lane {
       dropAll("its lane is closed");
     }
     boolean wasUp = isUp();
-    state = state.to(LaneState.CLOSED);
-    LaneSender open = sender;
-    sender = null;
+    StreamConnection open = closed();
+    stream.down();
     if (open != null && (withConnection || !wasUp)) {
       open.close();
     }
+  }
+
+  @Override
+  public String toString() {
+    return "Lane " + number() + " to " + peer;
   }
 }

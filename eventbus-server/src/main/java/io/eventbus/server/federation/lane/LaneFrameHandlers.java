@@ -1,7 +1,7 @@
 package io.eventbus.server.federation.lane;
 
+import io.eventbus.link.stream.FrameTable;
 import io.eventbus.server.federation.protocol.PeerFrames;
-import java.nio.ByteBuffer;
 
 /**
  * Frames of lanes and their handlers: a line for each type of frame, for each direction. {@code
@@ -9,79 +9,38 @@ import java.nio.ByteBuffer;
  */
 final class LaneFrameHandlers {
   /** Frames of the bus that has opened a lane. */
-  static final LaneFrameTable<LaneReceiver> OF_RECEIVER =
-      new LaneFrameTable<LaneReceiver>()
+  static final FrameTable<LaneReceiver> FROM_OPENER =
+      new FrameTable<LaneReceiver>()
           .with(PeerFrames.FORWARD, LaneReceiver::forward)
           .with(PeerFrames.INTEREST, LaneReceiver::interest)
-          .with(
+          .always(
               PeerFrames.SYNC,
-              (receiver, in, from, to) -> {
-                receiver.onSync(PeerFrames.number(in, from, to));
-                return true;
-              })
-          .with(PeerFrames.ALIVE, LaneFrameHandlers::ignoreKeepalive)
-          .with(
-              PeerFrames.GOODBYE,
-              (receiver, in, from, to) -> {
-                receiver.onGoodbye();
-                return true;
-              });
+              (receiver, in, from, to) -> receiver.onSync(PeerFrames.number(in, from, to)));
 
   /** Frames of the bus that has accepted it. */
-  static final LaneFrameTable<LaneSender> OF_SENDER =
-      new LaneFrameTable<LaneSender>()
-          .with(
+  static final FrameTable<Lane> FROM_ACCEPTOR =
+      new FrameTable<Lane>()
+          .always(
               PeerFrames.LANE_WELCOME,
-              (sender, in, from, to) -> {
-                sender.lane().onWelcome(sender, PeerFrames.number(in, from, to));
-                return true;
-              })
-          .with(
+              (lane, in, from, to) -> lane.onWelcome(PeerFrames.number(in, from, to)))
+          .always(
               PeerFrames.LANE_ACK,
-              (sender, in, from, to) -> {
-                sender.lane().onAck(PeerFrames.number(in, from, to));
-                return true;
-              })
-          .with(
+              (lane, in, from, to) -> lane.stream().acknowledge(PeerFrames.number(in, from, to)))
+          .always(
               PeerFrames.LANE_ACK_RANGE,
-              (sender, in, from, to) -> {
+              (lane, in, from, to) -> {
                 long[] range = PeerFrames.numbers(in, from, to);
-                sender.lane().onAckRange(range[0], range[1]);
-                return true;
+                lane.stream().acknowledge(range[0], range[1]);
               })
-          .with(
+          .always(
               PeerFrames.INTEREST_APPLIED,
-              (sender, in, from, to) -> {
-                Lane lane = sender.lane();
-                lane.peer().onApplied(lane, PeerFrames.number(in, from, to));
-                return true;
-              })
-          .with(
+              (lane, in, from, to) -> lane.peer().onApplied(lane, PeerFrames.number(in, from, to)))
+          .always(
               PeerFrames.INTEREST_WANTED,
-              (sender, in, from, to) -> {
-                Lane lane = sender.lane();
-                lane.peer().onInterestRequested(lane, sender);
-                return true;
-              })
-          .with(
+              (lane, in, from, to) -> lane.peer().onInterestRequested(lane))
+          .always(
               PeerFrames.SYNCED,
-              (sender, in, from, to) -> {
-                Lane lane = sender.lane();
-                lane.peer().onSynced(lane, PeerFrames.number(in, from, to));
-                return true;
-              })
-          .with(PeerFrames.ALIVE, LaneFrameHandlers::ignoreKeepalive)
-          .with(
-              PeerFrames.GOODBYE,
-              (sender, in, from, to) -> {
-                sender.onGoodbye();
-                return true;
-              });
+              (lane, in, from, to) -> lane.peer().onSynced(lane, PeerFrames.number(in, from, to)));
 
   private LaneFrameHandlers() {}
-
-  /** Ignores a frame whose only meaning is that the other end is alive. */
-  private static boolean ignoreKeepalive(LaneDecoder end, ByteBuffer in, int from, int to) {
-    return true;
-  }
 }

@@ -1,8 +1,8 @@
 package io.eventbus.server.federation.lane;
 
-import io.eventbus.base.Backoff;
-import io.eventbus.base.RefusedMemory;
 import io.eventbus.link.LinkPeer;
+import io.eventbus.link.stream.StreamLoop;
+import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.Router;
@@ -12,18 +12,11 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -34,36 +27,24 @@ import org.slf4j.LoggerFactory;
  * State of the lanes of one event loop. Confined to it except for {@link #execute} and immutable
  * state.
  */
-public final class LaneLoop {
+public final class LaneLoop extends StreamLoop {
   private static final Logger LOG = LoggerFactory.getLogger(LaneLoop.class);
 
-  private static final Duration MIN_PAUSE = Duration.ofMillis(50);
-  private static final Duration MAX_PAUSE = Duration.ofSeconds(2);
-
-  /** Time that an acknowledgement waits for more to acknowledge. */
-  private static final long ACK_MILLIS = 5;
-
   private final int number;
-  private final EventLoop eventLoop;
   private final Lanes lanes;
   private final LaneCounters counters = new LaneCounters();
   private final LaneDeadlines deadlines = new LaneDeadlines(this);
   private final InterestTurns interestTurns = new InterestTurns();
   private final LaneMemory.Share laneShare;
-  private final Set<LaneReceiver> receivers = new LinkedHashSet<>();
-  private final Runnable drain = this::drain;
-  private List<Lane> dirty = new ArrayList<>();
-  private List<Lane> draining = new ArrayList<>();
-  private boolean drainScheduled;
-  private boolean ending;
   private ByteBuffer scratch = ByteBuffer.allocate(256);
   private @Nullable Router router;
   private @Nullable ForwardHandler forwards;
+  private final List<DeadlineScheduler> otherDeadlines = new ArrayList<>();
   private @Nullable AttachedStreams others;
 
   LaneLoop(int number, EventLoop eventLoop, Lanes lanes) {
+    super(eventLoop, lanes.config().heartbeat(), lanes.config().keepaliveTimeout());
     this.number = number;
-    this.eventLoop = eventLoop;
     this.lanes = lanes;
     this.laneShare = lanes.laneMemory().share();
   }
@@ -72,24 +53,20 @@ public final class LaneLoop {
   public void start(Router newRouter, ForwardHandler handler) {
     router = newRouter;
     forwards = handler;
+    if (number == 0) {
+      otherDeadlines.add(lanes.deadlines());
+    }
     execute(deadlines::start);
   }
 
   /** Attaches streams of another kind, to be checked together with the lanes; once, on the loop. */
   public void with(AttachedStreams streams) {
     others = streams;
-  }
-
-  @Nullable AttachedStreams others() {
-    return others;
+    otherDeadlines.add(streams);
   }
 
   public int number() {
     return number;
-  }
-
-  public EventLoop eventLoop() {
-    return eventLoop;
   }
 
   public int count() {
@@ -129,15 +106,12 @@ public final class LaneLoop {
     return lanes.allocator();
   }
 
+  @Override
   public RandomGenerator random() {
     return lanes.random();
   }
 
-  /** Returns the pauses between attempts to connect a lane, or another stream, to a peer. */
-  public static Backoff reconnectBackoff() {
-    return new Backoff(MIN_PAUSE, MAX_PAUSE, 0.5);
-  }
-
+  @Override
   public long nanoTime() {
     return lanes.nanoTime();
   }
@@ -154,13 +128,9 @@ public final class LaneLoop {
     return handler;
   }
 
-  DeadlineScheduler otherDeadlines() {
-    return lanes.deadlines();
-  }
-
-  /** Returns the current connections of lanes that peers have opened. */
-  List<LaneReceiver> receivers() {
-    return List.copyOf(receivers);
+  /** Returns the deadlines that are checked together with those of the lanes. */
+  List<DeadlineScheduler> otherDeadlines() {
+    return otherDeadlines;
   }
 
   public Peers peers() {
@@ -187,21 +157,18 @@ public final class LaneLoop {
     return scratch.clear();
   }
 
-  /** Runs a task on the loop; any thread. Discarded after the end of the bus. */
-  public void execute(Runnable task) {
-    try {
-      eventLoop.execute(task);
-    } catch (RejectedExecutionException e) {
-      LOG.trace("the loop has ended", e);
-    }
+  @Override
+  protected boolean isMalformed(Throwable error) {
+    return error instanceof MalformedFrameException;
   }
 
-  public void later(Runnable task) {
-    var unused = schedule(task, ACK_MILLIS);
-  }
-
-  public Future<?> schedule(Runnable task, long millis) {
-    return eventLoop.schedule(task, millis, TimeUnit.MILLISECONDS);
+  @Override
+  protected CompletableFuture<LinkPeer> open(
+      InetSocketAddress address,
+      String channel,
+      EventLoop owner,
+      Function<LinkPeer, ChannelHandler> handler) {
+    return lanes.opener().open(address, channel, owner, handler);
   }
 
   public static long mix(long producer) {
@@ -264,76 +231,6 @@ public final class LaneLoop {
     return latch;
   }
 
-  void open(
-      InetSocketAddress address,
-      Function<LinkPeer, ChannelHandler> handler,
-      Consumer<Throwable> failed) {
-    open(Lanes.KIND, address, handler, failed);
-  }
-
-  /** Opens a connection of a kind, which this loop is to own. */
-  // The error handler gets the outcome of the link's future.
-  @SuppressWarnings("FutureReturnValueIgnored")
-  public void open(
-      String kind,
-      InetSocketAddress address,
-      Function<LinkPeer, ChannelHandler> handler,
-      Consumer<Throwable> failed) {
-    CompletableFuture<LinkPeer> opening;
-    try {
-      opening = lanes.opener().open(address, kind + "." + number, eventLoop, handler);
-    } catch (RuntimeException | Error e) {
-      opening = CompletableFuture.failedFuture(e);
-    }
-    opening.whenComplete(
-        (linkPeer, error) -> {
-          if (error != null) {
-            execute(() -> failed.accept(error));
-          }
-        });
-  }
-
-  void drainSoon(Lane lane) {
-    dirty.add(lane);
-    if (!drainScheduled) {
-      execute(drain);
-      drainScheduled = true;
-    }
-  }
-
-  private void drain() {
-    drainScheduled = false;
-    List<Lane> round = dirty;
-    dirty = draining;
-    draining = round;
-    try {
-      for (int i = 0; i < round.size(); i++) {
-        write(round.get(i));
-      }
-    } finally {
-      round.clear();
-    }
-  }
-
-  private static void write(Lane lane) {
-    try {
-      lane.drain();
-    } catch (RuntimeException | Error e) {
-      failed("lane " + lane.number() + " to " + lane.peer() + " could not be written", e);
-      lane.fail();
-    }
-  }
-
-  /** Logs the failure of one lane; all others go on. */
-  static void failed(String context, Throwable e) {
-    if (RefusedMemory.isRefused(e)) {
-      // Many lanes may fail for the same reason, again and again.
-      LOG.warn("{}; its connection ends: {}", context, e.toString());
-    } else {
-      LOG.error("{}; its connection ends", context, e);
-    }
-  }
-
   /**
    * Runs a task on this loop when other loops have run the work that this one had collected for
    * them.
@@ -359,40 +256,19 @@ public final class LaneLoop {
     }
   }
 
-  /** Adds a connection; returns false if the bus ends. */
-  boolean add(LaneReceiver receiver) {
-    if (ending || !receivers.add(receiver)) {
-      return false;
-    }
-    // Its first keepalive may be due before the next tick.
-    checkSoon();
-    return true;
-  }
-
-  void remove(LaneReceiver receiver) {
-    receivers.remove(receiver);
-  }
-
-  /** Schedules a check for a deadline that may come before the next tick. */
+  @Override
   public void checkSoon() {
     deadlines.checkSoon();
   }
 
   /** Closes everything; on this loop. */
   public void end(Runnable ended) {
-    ending = true;
     deadlines.end();
-    List<ChannelFuture> open = new ArrayList<>();
-    for (Peer peer : peers().all()) {
-      ChannelFuture closed = peer.lane(number).end();
-      if (closed != null) {
-        open.add(closed);
-      }
-    }
-    receivers().forEach(receiver -> open.add(receiver.end()));
-    AttachedStreams streams = others;
-    if (streams != null) {
-      open.addAll(streams.end());
+    peers().all().forEach(peer -> peer.lane(number).end());
+    List<ChannelFuture> open = end();
+    AttachedStreams attached = others;
+    if (attached != null) {
+      attached.end();
     }
     AtomicInteger left = new AtomicInteger(open.size() + 1);
     Runnable one =

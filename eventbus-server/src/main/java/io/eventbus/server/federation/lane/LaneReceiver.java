@@ -1,15 +1,10 @@
 package io.eventbus.server.federation.lane;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.federation.schema.Interest;
 import io.eventbus.server.federation.schema.LaneHello;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.AdaptiveRecvByteBufAllocator;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -20,76 +15,31 @@ import org.slf4j.LoggerFactory;
  * Connection of a lane at the bus that has accepted it; {@link LaneFrameHandlers} handles its
  * frames. Confined to its loop.
  */
-// A failed write closes the channel, which is handled: single futures are not.
-@SuppressWarnings("FutureReturnValueIgnored")
-public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
+public final class LaneReceiver implements StreamConnection.End {
   private static final Logger LOG = LoggerFactory.getLogger(LaneReceiver.class);
 
   private final LaneLoop loop;
-  private final LinkPeer linkPeer;
-  private final Runnable retry = this::retry;
-  private @Nullable ChannelHandlerContext context;
-  private final Keepalive keepalive;
   private final ForwardHandler forwards;
   private final ForwardHold hold = new ForwardHold();
+  private final StreamConnection connection;
+  private final Runnable retry;
   private @Nullable IncomingLane lane;
-  private boolean ending;
 
-  /** Creates the handler of a connection. */
+  /** Creates the user of a connection that a peer has opened. */
   public LaneReceiver(LaneLoop loop, LinkPeer linkPeer, ForwardHandler forwards) {
-    super(loop.maxFrameBytes());
     this.loop = loop;
-    this.linkPeer = linkPeer;
     this.forwards = forwards;
-    this.keepalive = new Keepalive(loop.config(), loop.nanoTime());
+    this.connection = new StreamConnection(loop, linkPeer, loop.maxFrameBytes(), this);
+    this.retry = connection::retry;
+  }
+
+  /** Returns the handler of the connection. */
+  public StreamConnection connection() {
+    return connection;
   }
 
   @Override
-  public void handlerAdded(ChannelHandlerContext ctx) {
-    context = ctx;
-    keepalive.received(loop.nanoTime());
-    if (!loop.add(this)) {
-      close();
-      return;
-    }
-    Channel channel = ctx.channel();
-    channel
-        .config()
-        .setRecvByteBufAllocator(
-            new AdaptiveRecvByteBufAllocator(2 * 1024, 64 * 1024, 256 * 1024)
-                .maxMessagesPerRead(2));
-  }
-
-  public LinkPeer linkPeer() {
-    return linkPeer;
-  }
-
-  private Channel channel() {
-    ChannelHandlerContext ctx = context;
-    if (ctx == null) {
-      throw new IllegalStateException("the lane is not open");
-    }
-    return ctx.channel();
-  }
-
-  public void write(byte[] frame) {
-    channel().write(Unpooled.wrappedBuffer(frame), channel().voidPromise());
-  }
-
-  public void flush() {
-    keepalive.sent(loop.nanoTime());
-    channel().flush();
-  }
-
-  public boolean isOpen() {
-    return channel().isActive();
-  }
-
-  @Override
-  protected boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
-    if (ending) {
-      return true;
-    }
+  public boolean onFrame(StreamConnection by, int typeCode, ByteBuffer in, int from, int to) {
     IncomingLane known = lane;
     if (known == null) {
       if (typeCode != PeerFrames.LANE_HELLO) {
@@ -98,11 +48,9 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
       onHello(PeerFrames.laneHello(in, from, to));
       return true;
     }
-    if (!known.isBy(this)) {
-      // Its kept bytes come again on the connection that has replaced it.
-      return true;
-    }
-    return LaneFrameHandlers.OF_RECEIVER.handle(typeCode, this, in, from, to);
+    // The kept bytes of one that was replaced come again on the connection that has replaced it.
+    return !known.received().isBy(by)
+        || LaneFrameHandlers.FROM_OPENER.handle(typeCode, this, in, from, to);
   }
 
   private IncomingLane lane() {
@@ -125,22 +73,17 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
       return false;
     }
     Interest interest = PeerFrames.interest(in, from, to);
-    firstLane().peer().onInterest(this, interest);
+    firstLane().peer().onInterest(connection, interest);
     turns.spent(began, loop.nanoTime());
     return true;
   }
 
   void onSync(long round) {
     if (round == 0) {
-      lane().settle();
+      lane().received().settle();
     } else {
-      firstLane().peer().onSync(this, round);
+      firstLane().peer().onSync(connection, round);
     }
-  }
-
-  void onGoodbye() {
-    lane().peer().onGoodbye(linkPeer.instance());
-    close();
   }
 
   private IncomingLane firstLane() {
@@ -152,6 +95,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   }
 
   private void onHello(LaneHello hello) {
+    LinkPeer linkPeer = connection.linkPeer();
     int number = LaneLoop.laneOf(linkPeer);
     if (hello.getLane() != number || hello.getNext() < 1) {
       throw new CorruptedFrameException(
@@ -164,108 +108,57 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
     IncomingLane entered = peer.incoming(number, loop);
     lane = entered;
     LOG.debug("Bus {} has opened its lane {}", linkPeer.bus(), number);
-    entered.onHello(this, linkPeer.instance(), hello);
+    entered.onHello(connection, hello);
     if (number == 0) {
-      peer.onOpened(this, hello.getNumber());
+      peer.onOpened(connection, hello.getNumber());
     }
   }
 
   @Override
-  protected void onReadEnd() {
-    keepalive.received(loop.nanoTime());
+  public void onReadEnd(StreamConnection from) {
     IncomingLane known = lane;
     if (known != null) {
-      known.onReadEnd();
+      known.received().onReadEnd();
     }
-  }
-
-  /** Retries on the loop; any thread: the lane may have got what it waited for. */
-  private void retry() {
-    loop.execute(
-        () -> {
-          ChannelHandlerContext ctx = context;
-          if (ctx == null) {
-            return;
-          }
-          try {
-            resume(ctx);
-          } catch (Exception e) {
-            exceptionCaught(ctx, e);
-          }
-        });
   }
 
   @Override
-  public Keepalive keepalive() {
-    return keepalive;
-  }
-
-  void onTick(long now) {
-    if (isPaused()) {
-      // Nothing is read, so no keepalive can arrive.
-      keepalive.received(now);
+  public void onTick(StreamConnection ticked, long now) {
+    if (ticked.isPaused()) {
       forwards.onTick(hold, now);
-    }
-    if (keepalive.isSilent(now)) {
-      LOG.info("The lane of bus {} is silent", linkPeer.bus());
-      close();
     }
   }
 
   /** Returns whether full subscribers keep it from being read. */
-  boolean isHeld() {
+  @Override
+  public boolean isDueSoon() {
     return hold.isOn();
   }
 
   @Override
-  public void sendKeepalive() {
-    write(PeerFrames.encode(PeerFrames.ALIVE));
-    flush();
-  }
-
-  /** Says goodbye because this bus ends, and reads until the peer has closed the connection. */
-  ChannelFuture end() {
-    ending = true;
-    write(PeerFrames.encode(PeerFrames.GOODBYE));
-    flush();
-    return channel().closeFuture();
+  public void onGoodbye(StreamConnection from) {
+    IncomingLane known = lane;
+    if (known != null) {
+      known.peer().onGoodbye(from.linkPeer().instance());
+    }
   }
 
   @Override
-  public void close() {
-    channel().close();
-  }
-
-  @Override
-  public void channelInactive(ChannelHandlerContext ctx) throws Exception {
-    loop.remove(this);
+  public void onClosed(StreamConnection closed) {
     forwards.release(hold);
     IncomingLane known = lane;
-    try {
-      if (known != null && !isPaused()) {
-        // Frames before the end still count.
-        super.channelInactive(ctx);
+    if (known != null) {
+      if (known.received().isBy(closed)) {
+        known.received().down();
       }
-    } finally {
-      if (known != null) {
-        known.onClosed(this);
-        if (known.number() == 0) {
-          known.peer().onGone(this);
-        }
+      if (known.number() == 0) {
+        known.peer().onGone(closed);
       }
     }
   }
 
   @Override
-  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-    if (cause instanceof java.io.IOException) {
-      LOG.debug("The lane of bus {} failed", linkPeer.bus(), cause);
-    } else if (cause instanceof MalformedFrameException
-        || cause instanceof io.netty.handler.codec.DecoderException) {
-      LOG.warn("Bus {} sent a malformed frame: {}", linkPeer.bus(), cause.toString());
-    } else {
-      LOG.error("The lane of bus {} failed", linkPeer.bus(), cause);
-    }
-    ctx.close();
+  public String toString() {
+    return "The lane " + connection.linkPeer().channel() + " of bus " + connection.linkPeer().bus();
   }
 }

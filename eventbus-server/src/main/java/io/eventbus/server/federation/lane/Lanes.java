@@ -92,7 +92,7 @@ public final class Lanes {
   /** Returns the handler of a lane that a peer has opened; on the loop that owns it. */
   public ChannelHandler receiver(LinkPeer peer) {
     LaneLoop loop = loopFor(peer);
-    return new LaneReceiver(loop, peer, loop.forwards());
+    return new LaneReceiver(loop, peer, loop.forwards()).connection();
   }
 
   /** Returns the loop that owns a lane that a peer has opened. */

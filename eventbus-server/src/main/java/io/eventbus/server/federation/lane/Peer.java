@@ -1,5 +1,6 @@
 package io.eventbus.server.federation.lane;
 
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.registry.BusId;
 import io.eventbus.server.federation.schema.Interest;
 import io.eventbus.server.subscription.RemoteBus;
@@ -91,7 +92,7 @@ public final class Peer implements RemoteBus {
     return incoming.computeIfAbsent(lane, l -> new IncomingLane(l, loop, this));
   }
 
-  void onLaneUp(Lane lane, LaneSender sender) {
+  void onLaneUp(Lane lane, StreamConnection sender) {
     up.incrementAndGet();
     if (lane.number() == 0) {
       all.listener().onLaneUp(this, sender);
@@ -117,8 +118,9 @@ public final class Peer implements RemoteBus {
     }
   }
 
-  void onInterestRequested(Lane lane, LaneSender sender) {
-    if (lane.number() == 0) {
+  void onInterestRequested(Lane lane) {
+    StreamConnection sender = lane.sender();
+    if (lane.number() == 0 && sender != null) {
       all.listener().onInterestRequested(this, sender);
     }
   }
@@ -163,19 +165,19 @@ public final class Peer implements RemoteBus {
     }
   }
 
-  void onOpened(LaneReceiver receiver, int registryNumber) {
+  void onOpened(StreamConnection receiver, int registryNumber) {
     all.listener().onOpened(this, receiver, registryNumber);
   }
 
-  void onInterest(LaneReceiver receiver, Interest interest) {
+  void onInterest(StreamConnection receiver, Interest interest) {
     all.listener().onInterest(this, receiver, interest);
   }
 
-  void onSync(LaneReceiver receiver, long round) {
+  void onSync(StreamConnection receiver, long round) {
     all.listener().onSync(this, receiver, round);
   }
 
-  void onGone(LaneReceiver receiver) {
+  void onGone(StreamConnection receiver) {
     all.listener().onGone(this, receiver);
   }
 

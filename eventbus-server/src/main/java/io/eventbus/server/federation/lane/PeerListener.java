@@ -1,5 +1,6 @@
 package io.eventbus.server.federation.lane;
 
+import io.eventbus.link.stream.StreamConnection;
 import io.eventbus.server.federation.schema.Interest;
 
 /**
@@ -9,7 +10,7 @@ import io.eventbus.server.federation.schema.Interest;
  */
 public interface PeerListener {
   /** Called when the lane 0 to a peer is up. */
-  void onLaneUp(Peer peer, LaneSender sender);
+  void onLaneUp(Peer peer, StreamConnection sender);
 
   /** Called when it is no longer up. */
   void onLaneDown(Peer peer);
@@ -21,20 +22,20 @@ public interface PeerListener {
   void onApplied(Peer peer, long version);
 
   /** Called when the peer asks for all of this bus's interest again. */
-  void onInterestRequested(Peer peer, LaneSender sender);
+  void onInterestRequested(Peer peer, StreamConnection sender);
 
   /** Called when everything that the peer had sent when it was asked has arrived. */
   void onSynced(Peer peer, long round);
 
   /** Called when the peer has opened its lane 0. */
-  void onOpened(Peer peer, LaneReceiver receiver, int registryNumber);
+  void onOpened(Peer peer, StreamConnection receiver, int registryNumber);
 
   /** Called with interest of the peer's clients. */
-  void onInterest(Peer peer, LaneReceiver from, Interest interest);
+  void onInterest(Peer peer, StreamConnection from, Interest interest);
 
   /** Called when the peer asks whether everything that this bus has sent to it has arrived. */
-  void onSync(Peer peer, LaneReceiver from, long round);
+  void onSync(Peer peer, StreamConnection from, long round);
 
   /** Called when a connection of the peer's lane 0 has ended. */
-  void onGone(Peer peer, LaneReceiver receiver);
+  void onGone(Peer peer, StreamConnection receiver);
 }

@@ -1,5 +1,6 @@
 package io.eventbus.server.federation.lane;
 
+import io.eventbus.link.stream.ReceivedFrames;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -8,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * recipients have acknowledged it. The lanes that it leaves by belong to another loop than the one
  * that it arrived on, if the buses have different numbers of loops. Any thread.
  */
-public final class RelayToken implements FrameToken {
-  final long sequence;
+public final class RelayToken implements FrameToken, ReceivedFrames.Held {
+  private final long sequence;
 
   /** Process that has sent it: another one restarts the count. */
   final long instance;
@@ -24,7 +25,13 @@ public final class RelayToken implements FrameToken {
     this.left = new AtomicInteger(children);
   }
 
-  boolean isDone() {
+  @Override
+  public long number() {
+    return sequence;
+  }
+
+  @Override
+  public boolean isDone() {
     return left.get() == 0;
   }
 

@@ -2,6 +2,7 @@ package io.eventbus.server.federation.protocol;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.eventbus.link.stream.StreamFrames;
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.Varint;
@@ -27,17 +28,17 @@ import org.apache.avro.specific.SpecificRecord;
  */
 public final class PeerFrames {
   public static final int LANE_HELLO = 50;
-  public static final int LANE_WELCOME = 51;
+  public static final int LANE_WELCOME = StreamFrames.WELCOME;
   public static final int FORWARD = 52;
-  public static final int LANE_ACK = 53;
+  public static final int LANE_ACK = StreamFrames.ACK;
   public static final int INTEREST = 54;
   public static final int INTEREST_APPLIED = 55;
   public static final int INTEREST_WANTED = 56;
   public static final int SYNC = 57;
   public static final int SYNCED = 58;
-  public static final int ALIVE = 59;
-  public static final int GOODBYE = 60;
-  public static final int LANE_ACK_RANGE = 61;
+  public static final int ALIVE = StreamFrames.ALIVE;
+  public static final int GOODBYE = StreamFrames.GOODBYE;
+  public static final int LANE_ACK_RANGE = StreamFrames.ACK_RANGE;
   public static final int CALL = 62;
   public static final int RETURN = 63;
   public static final int FAIL = 64;
@@ -71,38 +72,20 @@ public final class PeerFrames {
     } catch (IOException e) {
       throw new UncheckedIOException("writing to memory failed", e);
     }
-    return frame(typeCode, bytes.toByteArray());
+    ByteBuffer frame =
+        ByteBuffer.allocate(Varint.size(typeCode) + Varint.size(bytes.size()) + bytes.size());
+    Varint.write(frame, typeCode);
+    Varint.write(frame, bytes.size());
+    return frame.put(bytes.toByteArray()).array();
   }
 
   /**
-   * Encodes a frame whose body is one integer: {@code LaneWelcome}, {@code LaneAck}, {@code
-   * InterestApplied}, {@code InterestWanted}, {@code Sync} and {@code Synced}.
+   * Encodes a frame whose body is integers: {@code LaneWelcome}, {@code LaneAck}, {@code
+   * LaneAckRange}, {@code InterestApplied}, {@code InterestWanted}, {@code Sync} and {@code
+   * Synced}; or nothing: {@code Alive} and {@code Goodbye}.
    */
-  public static byte[] encode(int typeCode, long value) {
-    ByteBuffer body = ByteBuffer.allocate(Varint.size(value));
-    Varint.write(body, value);
-    return frame(typeCode, body.array());
-  }
-
-  /** Encodes a frame whose body is two integers: {@code LaneAckRange}. */
-  public static byte[] encode(int typeCode, long first, long second) {
-    ByteBuffer body = ByteBuffer.allocate(Varint.size(first) + Varint.size(second));
-    Varint.write(body, first);
-    Varint.write(body, second);
-    return frame(typeCode, body.array());
-  }
-
-  /** Encodes a frame without fields: {@code Alive} and {@code Goodbye}. */
-  public static byte[] encode(int typeCode) {
-    return frame(typeCode, new byte[0]);
-  }
-
-  private static byte[] frame(int typeCode, byte[] body) {
-    ByteBuffer frame =
-        ByteBuffer.allocate(Varint.size(typeCode) + Varint.size(body.length) + body.length);
-    Varint.write(frame, typeCode);
-    Varint.write(frame, body.length);
-    return frame.put(body).array();
+  public static byte[] encode(int typeCode, long... numbers) {
+    return StreamFrames.encode(typeCode, numbers);
   }
 
   /** Reads a frame whose body is one integer. */

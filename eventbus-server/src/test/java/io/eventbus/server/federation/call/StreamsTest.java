@@ -1,7 +1,6 @@
 package io.eventbus.server.federation.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.FrameCursor;
@@ -21,7 +20,6 @@ import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.delivery.Loops;
 import io.eventbus.server.federation.TestBus;
-import io.eventbus.server.federation.call.RetransmitQueue.Kept;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.protocol.BusAnswerView;
 import io.eventbus.server.federation.protocol.BusCallFrames;
@@ -42,7 +40,6 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.ConnectException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -614,30 +611,5 @@ class StreamsTest {
     assertThat(caller.ended).hasSize(1);
     bus.close();
     assertThat(pinned()).isEqualTo(before);
-  }
-
-  @Test
-  void keptFramesAreCountedAndAcknowledgedInOrder() {
-    RetransmitQueue kept = new RetransmitQueue(memory);
-    Delivery body = delivery(EVENT);
-    for (int i = 0; i < 3; i++) {
-      kept.add(new Kept(new byte[10], body, i, -1 - i, 0));
-    }
-    body.release();
-    assertThat(memory.used()).isPositive();
-    kept.sent();
-    kept.sent();
-    assertThat(kept.callsWritten()).isEqualTo(2);
-    kept.acknowledged(1);
-    assertThatThrownBy(() -> kept.acknowledged(3)).hasMessageContaining("at most 2");
-    assertThat(kept.resume(1)).isEqualTo(1);
-    kept.sent();
-    kept.sent();
-    assertThat(kept.callsWritten()).isEqualTo(3);
-    kept.acknowledged(3);
-    assertThat(kept.isEmpty()).isTrue();
-    assertThat(kept.bytes()).isZero();
-    assertThat(memory.used()).isZero();
-    assertThat(new String(EVENT, StandardCharsets.UTF_8)).endsWith("x");
   }
 }

@@ -7,6 +7,7 @@ import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.samples.FakeSubscriber;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
@@ -32,7 +33,7 @@ class LaneReceiverTest {
     bus.close();
   }
 
-  private LaneReceiver receiver() {
+  private ChannelHandler receiver() {
     return bus.receiver(B);
   }
 

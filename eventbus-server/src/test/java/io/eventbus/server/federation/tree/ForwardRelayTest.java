@@ -28,12 +28,13 @@ class ForwardRelayTest {
   private final EmbeddedChannel fromB =
       new EmbeddedChannel(
           new LaneReceiver(
-              bus.loop(0),
-              new LinkPeer("", "", "b", 7, "lane.0"),
-              new ForwardRelay(
                   bus.loop(0),
-                  bus.routers.get(0),
-                  (account, topic, nanos) -> charges.add(new Charge(topic, nanos)))));
+                  new LinkPeer("", "", "b", 7, "lane.0"),
+                  new ForwardRelay(
+                      bus.loop(0),
+                      bus.routers.get(0),
+                      (account, topic, nanos) -> charges.add(new Charge(topic, nanos))))
+              .connection());
 
   ForwardRelayTest() {
     fromB.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));

@@ -1,4 +1,4 @@
-package io.eventbus.server.federation.lane;
+package io.eventbus.link.stream;
 
 import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;
@@ -8,17 +8,17 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handlers of one end of a lane by type of frame. A frame of another type ends the connection: if
+ * Handlers of one end of a stream by type of frame. A frame of another type ends the connection: if
  * it were skipped, the two ends could count differently from then on, and acknowledgements would be
  * for other frames than those received. Immutable once it is filled; any thread.
  */
-public final class LaneFrameTable<E> {
-  /** Handler of frames of one type. Called on the lane's loop; must not block. */
+public final class FrameTable<E> {
+  /** Handler of frames of one type. Called on the loop of the stream; must not block. */
   @FunctionalInterface
   public interface Handler<E> {
     /**
      * Handles the body of a frame. Returns false if it has to come again after {@link
-     * LaneDecoder#resume}; then nothing was done.
+     * StreamDecoder#resume}; then nothing was done.
      */
     boolean handle(E end, ByteBuffer in, int from, int to);
   }
@@ -31,8 +31,25 @@ public final class LaneFrameTable<E> {
     return new Handler[size];
   }
 
+  /** Handler of frames of one type that never have to come again. */
+  @FunctionalInterface
+  public interface SureHandler<E> {
+    /** Handles the body of a frame. */
+    void handle(E end, ByteBuffer in, int from, int to);
+  }
+
   /** Adds the handler of a type; returns this. */
-  public LaneFrameTable<E> with(int typeCode, Handler<E> handler) {
+  public FrameTable<E> always(int typeCode, SureHandler<E> handler) {
+    return with(
+        typeCode,
+        (end, in, from, to) -> {
+          handler.handle(end, in, from, to);
+          return true;
+        });
+  }
+
+  /** Adds the handler of a type; returns this. */
+  public FrameTable<E> with(int typeCode, Handler<E> handler) {
     if (typeCode >= byType.length) {
       byType = Arrays.copyOf(byType, typeCode + 1);
     }

@@ -1,10 +1,9 @@
-package io.eventbus.server.federation.lane;
+package io.eventbus.link.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.eventbus.server.federation.LaneFrames;
-import io.eventbus.server.federation.protocol.PeerFrames;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -16,13 +15,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class LaneDecoderTest {
-  private static final long BAD = 99;
+class StreamDecoderTest {
+  private static final long BAD = 63;
 
   private final List<Long> taken = new ArrayList<>();
   private long pauseAt = -1;
 
-  private final class Decoder extends LaneDecoder {
+  private final class Decoder extends StreamDecoder {
     @Nullable ChannelHandlerContext context;
 
     Decoder() {
@@ -36,7 +35,7 @@ class LaneDecoderTest {
 
     @Override
     protected boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
-      long number = PeerFrames.number(in, from, to);
+      long number = in.get(from) >> 1;
       if (number == BAD) {
         throw new IllegalArgumentException("bad");
       }
@@ -52,7 +51,7 @@ class LaneDecoderTest {
   }
 
   private static byte[] frame(long number) {
-    return LaneFrames.number(PeerFrames.LANE_ACK, number);
+    return StreamFrames.encode(StreamFrames.ACK, number);
   }
 
   @Test
@@ -61,7 +60,7 @@ class LaneDecoderTest {
     assertThatThrownBy(
             () ->
                 channel.writeInbound(
-                    LaneFrames.of(frame(1), frame(2), frame(BAD), frame(3), frame(4))))
+                    Unpooled.wrappedBuffer(frame(1), frame(2), frame(BAD), frame(3), frame(4))))
         .hasMessageContaining("bad");
     assertThat(taken).containsExactly(1L, 2L);
     // The end of a connection reads the remaining bytes.
@@ -84,7 +83,7 @@ class LaneDecoderTest {
             decoder);
     pauseAt = 2;
     reads.set(0);
-    channel.writeInbound(LaneFrames.of(frame(1), frame(2), frame(3)));
+    channel.writeInbound(Unpooled.wrappedBuffer(frame(1), frame(2), frame(3)));
     assertThat(taken).containsExactly(1L);
     assertThat(reads).hasValue(0);
     pauseAt = -1;

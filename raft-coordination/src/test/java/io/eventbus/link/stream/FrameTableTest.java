@@ -1,4 +1,4 @@
-package io.eventbus.server.federation.lane;
+package io.eventbus.link.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class LaneFrameTableTest {
+class FrameTableTest {
   private static final ByteBuffer IN = ByteBuffer.allocate(8);
 
   private final List<String> taken = new ArrayList<>();
-  private final LaneFrameTable<String> table =
-      new LaneFrameTable<String>()
+  private final FrameTable<String> table =
+      new FrameTable<String>()
           .with(
               5,
               (end, in, from, to) -> {

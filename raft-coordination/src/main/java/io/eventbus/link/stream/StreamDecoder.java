@@ -1,4 +1,4 @@
-package io.eventbus.server.federation.lane;
+package io.eventbus.link.stream;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -10,10 +10,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Cuts the bytes of a lane into frames, in place, and can stop at any of them. Confined to its
+ * Cuts the bytes of a stream into frames, in place, and can stop at any of them. Confined to its
  * loop.
  */
-public abstract class LaneDecoder extends ByteToMessageDecoder {
+public abstract class StreamDecoder extends ByteToMessageDecoder {
   private static final int MORE = Integer.MIN_VALUE;
 
   private final int maxFrameBytes;
@@ -22,17 +22,17 @@ public abstract class LaneDecoder extends ByteToMessageDecoder {
   // Index after the number that was read last.
   private int end;
 
-  protected LaneDecoder(int maxFrameBytes) {
+  protected StreamDecoder(int maxFrameBytes) {
     this.maxFrameBytes = maxFrameBytes;
   }
 
   /** Handles a frame. Returns false if it has to come again after {@link #resume}. */
   protected abstract boolean onFrame(ByteBuffer in, int typeCode, int from, int to);
 
-  /** Called when all received frames were handled, or the lane is paused. */
+  /** Called when all received frames were handled, or the connection is paused. */
   protected abstract void onReadEnd();
 
-  final boolean isPaused() {
+  public final boolean isPaused() {
     return paused;
   }
 

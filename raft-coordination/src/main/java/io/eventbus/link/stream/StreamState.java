@@ -1,10 +1,10 @@
-package io.eventbus.server.federation.lane;
+package io.eventbus.link.stream;
 
 import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Life cycle of a lane at the bus that opens it.
+ * Life cycle of a stream at the bus that opens it.
  *
  * <pre>
  *   DOWN --&gt; CONNECTING --&gt; UP
@@ -12,22 +12,22 @@ import java.util.Set;
  *   any of them --&gt; CLOSED
  * </pre>
  */
-public enum LaneState {
+public enum StreamState {
   /** No connection; the next attempt comes after a pause. */
   DOWN,
   /** Connection is being opened, or the other side has not welcomed it yet. */
   CONNECTING,
-  /** Events flow. */
+  /** Frames flow. */
   UP,
-  /** Lane has ended. */
+  /** Stream has ended. */
   CLOSED;
 
-  private Set<LaneState> next() {
+  private Set<StreamState> next() {
     return switch (this) {
       case DOWN -> EnumSet.of(CONNECTING, CLOSED);
       case CONNECTING -> EnumSet.of(UP, DOWN, CLOSED);
       case UP -> EnumSet.of(DOWN, CLOSED);
-      case CLOSED -> EnumSet.noneOf(LaneState.class);
+      case CLOSED -> EnumSet.noneOf(StreamState.class);
     };
   }
 
@@ -36,10 +36,10 @@ public enum LaneState {
    *
    * @throws IllegalStateException if the table above has no such transition
    */
-  public LaneState to(LaneState state) {
+  public StreamState to(StreamState state) {
     if (!next().contains(state)) {
       throw new IllegalStateException(
-          "lane: " + this + " -> " + state + " (expected: " + next() + ")");
+          "stream: " + this + " -> " + state + " (expected: " + next() + ")");
     }
     return state;
   }

@@ -1,31 +1,37 @@
-package io.eventbus.server.federation.lane;
+package io.eventbus.link.stream;
 
-import io.eventbus.server.config.FederationConfig;
-
-/** Times when one end of a lane last received and last sent something. Confined to one thread. */
-public final class Keepalive {
+/**
+ * Times when one end of a connection last received and last sent something. Confined to one thread.
+ */
+final class Keepalive {
   private final long heartbeat;
   private final long silence;
   private long receivedAt;
   private long sentAt;
 
-  public Keepalive(FederationConfig config, long now) {
-    this.heartbeat = config.heartbeat().toNanos();
-    this.silence = config.keepaliveTimeout().toNanos();
+  /**
+   * Creates the times of a connection that has just been opened.
+   *
+   * @param heartbeat nanoseconds between keepalives
+   * @param silence nanoseconds without a frame after which the other end counts as lost
+   */
+  Keepalive(long heartbeat, long silence, long now) {
+    this.heartbeat = heartbeat;
+    this.silence = silence;
     this.receivedAt = now;
     this.sentAt = now;
   }
 
-  public void received(long now) {
+  void received(long now) {
     receivedAt = now;
   }
 
-  public void sent(long now) {
+  void sent(long now) {
     sentAt = now;
   }
 
   /** Returns whether the other end has been silent for too long. */
-  public boolean isSilent(long now) {
+  boolean isSilent(long now) {
     return now - receivedAt > silence;
   }
 

@@ -106,7 +106,7 @@ final class InboundCallStream implements CallerPort, StreamConnection.End {
   @Override
   public boolean onFrame(StreamConnection by, int typeCode, ByteBuffer in, int from, int to) {
     if (by != connection || client == null) {
-      // It is replaced, or the peer was told that its session is unknown.
+      // Replaced, or the peer was told that its session is unknown.
       return true;
     }
     if (typeCode == PeerFrames.LANE_ACK) {

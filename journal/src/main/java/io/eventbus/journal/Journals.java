@@ -135,7 +135,7 @@ public interface Journals {
   long positionAt(int journal, long stamp);
 
   /** Returns a reader of the events of a journal whose topics a filter matches. */
-  EventReader reader(int journal, TopicFilter filter);
+  StoredEventReader reader(int journal, TopicFilter filter);
 
   /**
    * Tells a listener of everything that is applied from now on: what it is not told of, a reader

@@ -1,9 +1,9 @@
 package io.eventbus.journal.ratis;
 
-import io.eventbus.journal.EventReader;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.ReadBatch;
+import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.read.JournalReader;
 import io.eventbus.journal.read.LatestReader;
 import io.eventbus.journal.read.ReadRequest;
@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Reader of the topics of a journal that a filter matches. */
-final class FilteredReader implements EventReader {
+final class FilteredReader implements StoredEventReader {
   /** Maximum number of topics of which it remembers whether the filter matches. */
   private static final int MAX_KNOWN = 100_000;
 

@@ -5,7 +5,6 @@ import io.eventbus.journal.AppliedChanges;
 import io.eventbus.journal.AppliedChanges.AppliedChunk;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
-import io.eventbus.journal.EventReader;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
@@ -15,6 +14,7 @@ import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.codec.ShardRecord;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.ChangeJournal;
@@ -370,7 +370,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
   }
 
   @Override
-  public EventReader reader(int journal, TopicFilter filter) {
+  public StoredEventReader reader(int journal, TopicFilter filter) {
     return new FilteredReader(
         journal,
         filter,

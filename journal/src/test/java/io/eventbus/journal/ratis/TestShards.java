@@ -3,7 +3,6 @@ package io.eventbus.journal.ratis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.journal.AppendListener;
-import io.eventbus.journal.EventReader;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.Journals;
@@ -15,6 +14,7 @@ import io.eventbus.journal.ReadPart;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.JournalCreated;
 import io.eventbus.journal.Retention;
+import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.chunk.TestEvents;
 import io.eventbus.journal.codec.EventBlock;
 import io.eventbus.journal.codec.TestEntries;
@@ -142,7 +142,7 @@ final class TestShards {
 
   /** Reads a journal from its first event to its end. */
   static List<Read> read(Journals journals, int journal, TopicFilter filter) {
-    EventReader reader = journals.reader(journal, filter);
+    StoredEventReader reader = journals.reader(journal, filter);
     List<Read> found = new ArrayList<>();
     long next = 1;
     ReadBatch batch = Objects.requireNonNull(reader.read(next, 1 << 20), "journal");

@@ -10,13 +10,13 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Both directions of a stream of calls, over all its connections. Confined to the loop. */
-final class CallStream implements ReliableStream.Owner<CallFrame> {
+final class CallStream implements ReliableStream.Owner<PeerCallFrame> {
   /** Frames after which an acknowledgement is sent at once. */
   private static final long DUE_FRAMES = 64;
 
   private final LoopStreams loop;
   private final LongConsumer unsent;
-  private final ReliableStream<CallFrame> out;
+  private final ReliableStream<PeerCallFrame> out;
   private final ReceivedFrames in;
   private long written;
   private boolean ended;
@@ -34,7 +34,7 @@ final class CallStream implements ReliableStream.Owner<CallFrame> {
     this.in = new ReceivedFrames(loop.lanes(), DUE_FRAMES, Runnable::run);
   }
 
-  ReliableStream<CallFrame> out() {
+  ReliableStream<PeerCallFrame> out() {
     return out;
   }
 
@@ -98,11 +98,11 @@ final class CallStream implements ReliableStream.Owner<CallFrame> {
 
   /** Keeps a frame, and sends it soon. */
   void send(byte[] head, @Nullable Delivery body) {
-    send(CallFrame.of(loop.lanes().memory(), head, body));
+    send(PeerCallFrame.of(loop.lanes().memory(), head, body));
   }
 
   /** Keeps a frame, and sends it soon; releases it while this bus ends. */
-  void send(CallFrame call) {
+  void send(PeerCallFrame call) {
     if (ended) {
       call.release();
     } else {
@@ -111,12 +111,12 @@ final class CallStream implements ReliableStream.Owner<CallFrame> {
   }
 
   @Override
-  public void onSent(CallFrame frame) {
+  public void onSent(PeerCallFrame frame) {
     written = Math.max(written, frame.index() + 1);
   }
 
   @Override
-  public void onExpired(CallFrame frame) {
+  public void onExpired(PeerCallFrame frame) {
     unsent.accept(frame.number());
   }
 

@@ -290,7 +290,7 @@ final class PeerCallStream extends OpenedStream implements MemberPort {
       return;
     }
     loop.counters().callsOut.add(1);
-    stream.send(CallFrame.of(loop.lanes().memory(), i, served.key, invocations++));
+    stream.send(PeerCallFrame.of(loop.lanes().memory(), i, served.key, invocations++));
   }
 
   private ServiceGrant served(long registration) {

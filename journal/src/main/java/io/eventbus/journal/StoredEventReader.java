@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * Reader of a journal, which gives out what is committed. For one thread at a time, which may wait
  * for the disk. Holds nothing between calls.
  */
-public interface EventReader {
+public interface StoredEventReader {
   /**
    * Reads on from a position. Of a journal that keeps only last events, position 1 begins with the
    * last event of each topic; positions of events that were replaced are passed over.

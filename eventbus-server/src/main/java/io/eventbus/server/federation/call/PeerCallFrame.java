@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param number of the call
  */
 @SuppressWarnings("ArrayRecordComponent")
-record CallFrame(
+record PeerCallFrame(
     BusMemory memory,
     byte[] head,
     @Nullable Delivery held,
@@ -31,7 +31,7 @@ record CallFrame(
   /** Estimated bytes of a frame in addition to its content. */
   private static final int OVERHEAD = 96;
 
-  CallFrame {
+  PeerCallFrame {
     memory.reserve(OVERHEAD + head.length);
     if (held != null) {
       held.retain();
@@ -44,8 +44,8 @@ record CallFrame(
    * @param head bytes before the body
    * @param body last field; null for none
    */
-  static CallFrame of(BusMemory memory, byte[] head, @Nullable Delivery body) {
-    return new CallFrame(memory, head, body, -1, 0, 0);
+  static PeerCallFrame of(BusMemory memory, byte[] head, @Nullable Delivery body) {
+    return new PeerCallFrame(memory, head, body, -1, 0, 0);
   }
 
   /**
@@ -53,7 +53,7 @@ record CallFrame(
    *
    * @param before number of calls added before it
    */
-  static CallFrame of(BusMemory memory, MemberInvocation i, ServiceKey service, long before) {
+  static PeerCallFrame of(BusMemory memory, MemberInvocation i, ServiceKey service, long before) {
     byte[] head =
         BusCallFrames.callHead(
             i.call(),
@@ -71,7 +71,7 @@ record CallFrame(
             i.schema(),
             service.name(),
             i.methodLength());
-    return new CallFrame(memory, head, i.body(), before, i.call(), i.deadlineNanos());
+    return new PeerCallFrame(memory, head, i.body(), before, i.call(), i.deadlineNanos());
   }
 
   boolean isCall() {

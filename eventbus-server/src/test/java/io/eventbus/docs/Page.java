@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 record Page(String path, String text) {
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
-  /** Pages for readers who want to run something. All their code runs, if it does not say not. */
+  /** Pages with programs and commands. All of them run, unless a block says {@code not-run}. */
   private static final Predicate<String> PROGRAMS =
       Pattern.compile("README\\.md|docs/[^/]+\\.md|client-sdk/[^/]+/README\\.md")
           .asMatchPredicate();

@@ -24,8 +24,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Shell of a reader who goes through the commands of one page, in an empty directory with {@code
- * ./eventbus}, with a bus of its own. Commands run as printed, but for three things:
+ * Shell for the commands of one page, in an empty directory with {@code ./eventbus}, with a bus of
+ * its own. Commands run as printed, but for three things:
  *
  * <ul>
  *   <li>other ports: those of the bus in place of 8080 and 8081, free ones in place of others

@@ -26,7 +26,7 @@ public record AppliedChanges(long stamp, List<AppliedChunk> chunks, Set<Integer>
    * @param from the first position
    * @param to the last position
    * @param bytes the chunk as {@code ChunkView} reads it, from position to limit, read-only and
-   *     never changed; whoever reads it takes a duplicate
+   *     never changed; read a duplicate of it
    */
   public record AppliedChunk(int journal, long from, long to, ByteBuffer bytes) {}
 }

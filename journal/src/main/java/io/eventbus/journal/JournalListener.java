@@ -2,7 +2,7 @@ package io.eventbus.journal;
 
 /**
  * Listener for what is applied to journals here, in the order of the log. Called on the thread that
- * applies entries: whoever waits there holds up all publishers.
+ * applies entries: a listener that waits holds up all publishers.
  *
  * <p>After an error of the disk the log is applied again from an earlier entry on: a listener is
  * then told of positions that it knows.

@@ -19,7 +19,7 @@ package io.eventbus.journal;
  * @param ttlMillis how long the events are delivered, in milliseconds, 0 for always
  * @param delayMillis how long they wait before they get a position, in milliseconds
  */
-@SuppressWarnings("ArrayRecordComponent") // compared by nobody
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record PublishHead(
     int journal,
     byte[] topic,

@@ -12,8 +12,8 @@ package io.eventbus.journal.chunk;
  *
  * <p>The frame of a part is a {@code Deliver}: {@code producer} is the journal, {@code sequence}
  * the number of its first event in the topic, {@code offset} the position of that event, and no
- * {@code groups}. Behind these, {@code originProducer} and {@code originSequence} say who published
- * it; clients that do not know them skip them.
+ * {@code groups}. Behind these, {@code originProducer} and {@code originSequence} name its
+ * publisher; clients that do not know them skip them.
  */
 final class ChunkFormat {
   static final byte FORMAT = 1;

@@ -14,7 +14,7 @@ package io.eventbus.journal.chunk;
  * @param expiry time of the shard in milliseconds from which on the events are not delivered any
  *     more, 0 for none
  */
-@SuppressWarnings("ArrayRecordComponent") // shared with the cache of topics, compared by nobody
+@SuppressWarnings("ArrayRecordComponent") // shared with the cache of topics, never compared
 public record FrameHead(
     long topic,
     byte[] topicName,

@@ -40,7 +40,7 @@ public sealed interface ShardRecord {
       int journal, String name, TopicFilter filter, CursorStart start, long position)
       implements ShardRecord {}
 
-  /** Takeover of a cursor by a consumer, who gets the next epoch. */
+  /** Takeover of a cursor by a consumer, which gets the next epoch. */
   record AttachCursor(int journal, String name) implements ShardRecord {}
 
   /** Settlement of all events up to a position, by the consumer of an epoch. */

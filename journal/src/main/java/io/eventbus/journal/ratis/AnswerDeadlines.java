@@ -71,7 +71,7 @@ final class AnswerDeadlines {
     }
   }
 
-  /** Tells those who have waited too long that the outcome is not known. */
+  /** Ends calls that have waited too long: their outcome is not known. */
   void sweep() {
     removeDone();
     long now = nanoTime.getAsLong();

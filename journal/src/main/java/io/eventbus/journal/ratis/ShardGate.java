@@ -369,7 +369,7 @@ final class ShardGate {
 
   private void release(long bytes) {
     long left = pendingBytes.addAndGet(-bytes);
-    // Not for each record: those who wait are many, and each has one at least.
+    // Not for each record: many tasks may wait, and each has one record at least.
     if (hasRoom(left)) {
       runWaiting();
     }

@@ -387,7 +387,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     return () -> listeners.remove(listener);
   }
 
-  /** Ends the journals: who waits is told. What is in memory is brought to the disk. */
+  /** Ends the journals, and fails the calls that wait. What is in memory is brought to the disk. */
   @Override
   public void close() {
     closed = true;

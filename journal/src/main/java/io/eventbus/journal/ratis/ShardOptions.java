@@ -28,7 +28,7 @@ public record ShardOptions(
     StoreResources resources,
     Tuning tuning) {
   /**
-   * Settings that nobody needs to change but tests and measurements.
+   * Settings that only tests and measurements change.
    *
    * @param store those of the store
    * @param limits maximum sizes, the same on every member

@@ -29,7 +29,7 @@ final class ShardProperties {
     RaftServerConfigKeys.setStorageDir(p, List.of(directory.toFile()));
     RaftServerConfigKeys.setRemovedGroupsDir(p, directory.resolve("removed-groups").toFile());
 
-    // The only voter has nobody to wait for.
+    // The only voter waits for no other.
     Rpc.setTimeoutMin(p, millis(100));
     Rpc.setTimeoutMax(p, millis(200));
     RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(

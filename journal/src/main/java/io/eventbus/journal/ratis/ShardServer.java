@@ -382,8 +382,8 @@ final class ShardServer implements AutoCloseable {
   }
 
   /**
-   * Ends the shard: who waits is told. What the store has in memory is brought to its disk, unless
-   * it has failed.
+   * Ends the shard, and fails the calls that wait. What the store has in memory is brought to its
+   * disk, unless it has failed.
    */
   @Override
   public void close() {

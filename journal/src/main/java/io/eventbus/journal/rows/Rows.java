@@ -3,8 +3,8 @@ package io.eventbus.journal.rows;
 import java.nio.ByteBuffer;
 
 /**
- * Changes of one entry of a shard's log. Reads see the rows as they were before the entry: whoever
- * needs what this entry has changed keeps it. All changes are committed together, or none is.
+ * Changes of one entry of a shard's log. Reads see the rows as they were before the entry, so rules
+ * keep the rows that they have changed. All changes are committed together, or none is.
  *
  * <p>Confined to the thread that applies the entry. Arguments are copied before a call returns.
  */

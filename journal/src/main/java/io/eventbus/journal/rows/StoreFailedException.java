@@ -2,7 +2,7 @@ package io.eventbus.journal.rows;
 
 /**
  * Failure of a store, which can be neither read nor written any more. What was committed before is
- * on its disk or is applied again from the log: whoever gets this opens the store anew.
+ * on its disk or is applied again from the log: the store has to be opened anew.
  */
 public final class StoreFailedException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -11,6 +11,7 @@ import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.protocol.TopicFilter;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,27 +65,21 @@ final class CursorRules {
   }
 
   RecordResult attach(AttachCursor record) {
-    Journal journal = context.journal(record.journal());
-    if (journal == null) {
-      return ShardContext.noJournal(record.journal());
-    }
-    CursorRow cursor = get(journal, record.name());
-    if (cursor == null) {
-      return noCursor(journal, record.name());
-    }
+    return change(
+        record.journal(), record.name(), (journal, cursor) -> attach(record, journal, cursor));
+  }
+
+  private RecordResult attach(AttachCursor record, Journal journal, CursorRow cursor) {
     long epoch = ++journal.counters().lastEpoch;
     return put(journal, record.name(), cursor.filter(), cursor.floor(), epoch);
   }
 
   RecordResult settle(SettleCursor record) {
-    Journal journal = context.journal(record.journal());
-    if (journal == null) {
-      return ShardContext.noJournal(record.journal());
-    }
-    CursorRow cursor = get(journal, record.name());
-    if (cursor == null) {
-      return noCursor(journal, record.name());
-    }
+    return change(
+        record.journal(), record.name(), (journal, cursor) -> settle(record, journal, cursor));
+  }
+
+  private RecordResult settle(SettleCursor record, Journal journal, CursorRow cursor) {
     if (cursor.epoch() != record.epoch()) {
       return staleEpoch(journal, record.name(), record.epoch(), cursor);
     }
@@ -96,14 +91,11 @@ final class CursorRules {
   }
 
   RecordResult delete(DeleteCursor record) {
-    Journal journal = context.journal(record.journal());
-    if (journal == null) {
-      return ShardContext.noJournal(record.journal());
-    }
-    CursorRow cursor = get(journal, record.name());
-    if (cursor == null) {
-      return noCursor(journal, record.name());
-    }
+    return change(
+        record.journal(), record.name(), (journal, cursor) -> delete(record, journal, cursor));
+  }
+
+  private RecordResult delete(DeleteCursor record, Journal journal, CursorRow cursor) {
     if (record.epoch() != 0 && record.epoch() != cursor.epoch()) {
       return staleEpoch(journal, record.name(), record.epoch(), cursor);
     }
@@ -111,6 +103,17 @@ final class CursorRules {
     context.changed(journal);
     context.cache.delete(Keys.cursor(journal.number(), record.name()));
     return new Done();
+  }
+
+  /** Applies a rule to a cursor, or refuses it if there is no such journal or cursor. */
+  private RecordResult change(
+      int number, String name, BiFunction<Journal, CursorRow, RecordResult> rule) {
+    Journal journal = context.journal(number);
+    if (journal == null) {
+      return ShardContext.noJournal(number);
+    }
+    CursorRow cursor = get(journal, name);
+    return cursor == null ? noCursor(journal, name) : rule.apply(journal, cursor);
   }
 
   private @Nullable CursorRow get(Journal journal, String name) {

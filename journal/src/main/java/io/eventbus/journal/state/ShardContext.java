@@ -63,7 +63,7 @@ final class ShardContext {
     keep(journal, chunk, index);
   }
 
-  /** Keeps a copy of a chunk for those who read what was just written. */
+  /** Keeps a copy of a chunk for readers of what was just written. */
   void keep(int journal, ByteBuffer chunk, ChunkIndex index) {
     ByteBuffer copy = ByteBuffer.allocate(chunk.remaining()).put(chunk.duplicate()).flip();
     chunks.add(new WrittenChunk(journal, index, copy.asReadOnlyBuffer()));

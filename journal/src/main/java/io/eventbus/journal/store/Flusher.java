@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Thread that brings rows to the disk when the policy says so, beside that which applies, and looks
- * for errors of RocksDB's own threads where nobody writes.
+ * for errors of RocksDB's own threads while no entry is written.
  */
 final class Flusher {
   private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);

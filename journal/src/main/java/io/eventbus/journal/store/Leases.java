@@ -5,8 +5,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Count of those who use a store. Its memory lies outside of the heap: with one who still reads it
- * must not be closed, or the process ends. Any thread.
+ * Count of the users of a store. Its memory lies outside of the heap: closing it while it is read
+ * ends the process. Any thread.
  */
 final class Leases {
   private final ReentrantLock lock = new ReentrantLock();

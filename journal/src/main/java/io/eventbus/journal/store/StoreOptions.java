@@ -3,7 +3,7 @@ package io.eventbus.journal.store;
 import java.time.Duration;
 
 /**
- * Settings of a store; nobody needs others than {@link #DEFAULT} but tests and measurements.
+ * Settings of a store; only tests and measurements need others than {@link #DEFAULT}.
  *
  * @param writeBufferBytes size of one of the buffers that writes go into
  * @param maxWriteBuffers how many of them there may be

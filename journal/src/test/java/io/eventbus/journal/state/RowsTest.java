@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** Values and keys of rows, and the memory in which they are kept. */
 class RowsTest {
-  @SuppressWarnings("ArrayRecordComponent") // compared by nobody
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Sample(byte[] value, Function<byte[], byte[]> again) {}
 
   /** Returns a row of each kind with values that differ from each other. */

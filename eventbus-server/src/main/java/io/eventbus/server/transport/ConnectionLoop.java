@@ -85,7 +85,7 @@ final class ConnectionLoop implements Runnable {
   private @Nullable QueueContext queues;
   private final @Nullable PermessageDeflate deflate;
   private final TickOrder connections = new TickOrder();
-  private final FairWriteQueue dirty = new FairWriteQueue();
+  private final FairQueue dirty = new FairQueue();
   private boolean moreToDrain;
   private final InflateQueue inflateQueue = new InflateQueue(this::later);
   private @Nullable Future<?> ticker;
@@ -258,12 +258,12 @@ final class ConnectionLoop implements Runnable {
     }
   }
 
-  FairWriteQueue drainOrder() {
+  FairQueue drainOrder() {
     return dirty;
   }
 
   /** Schedules a connection with something to write for the end of this round. */
-  void drainSoon(FairWriteQueue.Entry connection) {
+  void drainSoon(FairQueue.Entry connection) {
     assert isOwn() : "not on loop " + number;
     if (dirty.add(connection)) {
       flushSoon();
@@ -318,8 +318,8 @@ final class ConnectionLoop implements Runnable {
   private void drainSome() {
     long began = System.nanoTime();
     try {
-      for (FairWriteQueue.Entry next = dirty.poll(); next != null; next = dirty.poll()) {
-        next.drain();
+      for (FairQueue.Entry next = dirty.poll(); next != null; next = dirty.poll()) {
+        next.run();
         if (System.nanoTime() - began > DRAIN_NANOS) {
           break;
         }

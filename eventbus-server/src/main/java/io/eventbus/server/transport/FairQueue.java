@@ -6,15 +6,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Order in which a loop writes to its connections: one connection of each client address in turn,
- * those of one address in the order in which they became due. Thousands of connections of one
- * address delay those of another address little. Confined to the loop.
+ * Order in which a loop does work for its clients, such as writing: one piece for each client
+ * address in turn, those for one address in the order in which they became due. Thousands of
+ * connections of one address delay those of another address little. Confined to the loop.
  */
-final class FairWriteQueue {
-  /** Connections of one address on this loop. */
+final class FairQueue {
+  /** Entries of one address on this loop. */
   private static final class Lane {
     final Object address;
-    int connections;
+    int entries;
     @Nullable Entry first;
     @Nullable Entry last;
 
@@ -23,16 +23,16 @@ final class FairWriteQueue {
     }
   }
 
-  /** Place of one connection. */
-  static final class Entry {
+  /** Place of a connection, or of a task. */
+  static final class Entry implements Runnable {
     private final Lane lane;
-    private final Runnable drain;
+    private final Runnable work;
     private @Nullable Entry next;
     private boolean due;
 
-    private Entry(Lane lane, Runnable drain) {
+    private Entry(Lane lane, Runnable work) {
       this.lane = lane;
-      this.drain = drain;
+      this.work = work;
     }
 
     /** Returns the object that connections sharing a turn have in common. */
@@ -40,9 +40,10 @@ final class FairWriteQueue {
       return lane.address;
     }
 
-    /** Writes to the connection. */
-    void drain() {
-      drain.run();
+    /** Does the work. */
+    @Override
+    public void run() {
+      work.run();
     }
   }
 
@@ -50,28 +51,28 @@ final class FairWriteQueue {
   private final ArrayDeque<Lane> waiting = new ArrayDeque<>();
 
   /**
-   * Adds a connection.
+   * Makes an entry, which does not wait yet.
    *
    * @param address object that connections sharing a turn have in common
-   * @param drain writes to the connection; called by the caller of {@link #poll}
+   * @param work runs when the caller of {@link #poll} runs the entry
    */
-  Entry join(Object address, Runnable drain) {
+  Entry join(Object address, Runnable work) {
     Lane lane = lanes.computeIfAbsent(address, Lane::new);
-    lane.connections++;
-    return new Entry(lane, drain);
+    lane.entries++;
+    return new Entry(lane, work);
   }
 
-  /** Removes a connection, which may still wait for its turn. Once for each. */
+  /** Removes an entry, which may still wait for its turn. Once for each. */
   void leave(Entry entry) {
     Lane lane = entry.lane;
-    lane.connections--;
-    if (lane.connections == 0) {
+    lane.entries--;
+    if (lane.entries == 0) {
       lanes.remove(lane.address);
     }
   }
 
   /**
-   * Appends a connection to those of its address.
+   * Appends an entry to those of its address.
    *
    * @return false if it waits already
    */
@@ -92,7 +93,7 @@ final class FairWriteQueue {
     return true;
   }
 
-  /** Removes and returns the connection whose turn it is; null for none. */
+  /** Removes and returns the entry whose turn it is; null for none. It can be added again. */
   @Nullable Entry poll() {
     Lane lane = waiting.poll();
     if (lane == null) {
@@ -100,7 +101,7 @@ final class FairWriteQueue {
     }
     Entry entry = lane.first;
     if (entry == null) {
-      throw new IllegalStateException("an address without connections waited for its turn");
+      throw new IllegalStateException("an address without entries waited for its turn");
     }
     lane.first = entry.next;
     if (lane.first == null) {
@@ -117,7 +118,7 @@ final class FairWriteQueue {
     return waiting.isEmpty();
   }
 
-  /** Returns the number of addresses with connections. */
+  /** Returns the number of addresses with entries. */
   int addresses() {
     return lanes.size();
   }

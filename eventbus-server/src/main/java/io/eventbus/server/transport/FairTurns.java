@@ -1,56 +1,34 @@
 package io.eventbus.server.transport;
 
-import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Order in which a loop gives turns to waiting tasks: one task of each client address in turn,
- * those of one address in order. Hundreds of connections of one address delay those of another
- * address by one turn each. Confined to the loop.
+ * Tasks that wait for a turn of a loop, each for one turn: one task of each client address in turn,
+ * those of one address in order. Confined to the loop.
  */
 final class FairTurns {
-  /** Waiting tasks of one address. */
-  private record Lane(Object address, ArrayDeque<Runnable> tasks) {
-    Lane(Object address) {
-      this(address, new ArrayDeque<>());
-    }
-  }
-
-  // Those with tasks.
-  private final Map<Object, Lane> lanes = new HashMap<>();
-  private final ArrayDeque<Lane> order = new ArrayDeque<>();
+  private FairQueue queue = new FairQueue();
   private int size;
 
   /** Appends a task to those of its address. */
   void add(Object address, Runnable task) {
-    Lane lane = lanes.computeIfAbsent(address, Lane::new);
-    if (lane.tasks.isEmpty()) {
-      order.add(lane);
-    }
-    lane.tasks.add(task);
+    queue.add(queue.join(address, task));
     size++;
   }
 
   /** Removes and returns the task whose turn it is; null for none. */
   @Nullable Runnable poll() {
-    Lane lane = order.poll();
-    if (lane == null) {
+    FairQueue.Entry entry = queue.poll();
+    if (entry == null) {
       return null;
     }
-    Runnable task = lane.tasks.remove();
+    queue.leave(entry);
     size--;
-    if (lane.tasks.isEmpty()) {
-      lanes.remove(lane.address);
-    } else {
-      order.add(lane);
-    }
-    return task;
+    return entry;
   }
 
   boolean isEmpty() {
-    return size == 0;
+    return queue.isEmpty();
   }
 
   /** Returns the number of waiting tasks. */
@@ -60,8 +38,7 @@ final class FairTurns {
 
   /** Discards all tasks. */
   void clear() {
-    lanes.clear();
-    order.clear();
+    queue = new FairQueue();
     size = 0;
   }
 }

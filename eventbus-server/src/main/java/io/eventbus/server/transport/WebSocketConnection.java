@@ -89,7 +89,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   // Added with the first large write: most connections need none.
   private @Nullable PacedWrites pacedWrites;
-  private final FairWriteQueue.Entry place;
+  private final FairQueue.Entry place;
   private final TickOrder.Place tickPlace;
 
   WebSocketConnection(

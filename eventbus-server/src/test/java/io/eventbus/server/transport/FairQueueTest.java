@@ -6,24 +6,24 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class FairWriteQueueTest {
-  private final FairWriteQueue order = new FairWriteQueue();
+class FairQueueTest {
+  private final FairQueue order = new FairQueue();
   private final List<String> drained = new ArrayList<>();
 
-  private FairWriteQueue.Entry connection(String address, String name) {
+  private FairQueue.Entry connection(String address, String name) {
     return order.join(address, () -> drained.add(name));
   }
 
   private List<String> drainAll() {
-    for (FairWriteQueue.Entry next = order.poll(); next != null; next = order.poll()) {
-      next.drain();
+    for (FairQueue.Entry next = order.poll(); next != null; next = order.poll()) {
+      next.run();
     }
     return drained;
   }
 
   @Test
   void connectionsOfAnAddressAreInOrder() {
-    List<FairWriteQueue.Entry> all =
+    List<FairQueue.Entry> all =
         List.of(connection("a", "a1"), connection("a", "a2"), connection("a", "a3"));
     order.add(all.get(2));
     order.add(all.get(0));
@@ -44,7 +44,7 @@ class FairWriteQueueTest {
 
   @Test
   void aWaitingCallbackIsListedOnce() {
-    FairWriteQueue.Entry entry = connection("a", "a1");
+    FairQueue.Entry entry = connection("a", "a1");
     assertThat(order.add(entry)).isTrue();
     assertThat(order.add(entry)).isFalse();
     assertThat(drainAll()).containsExactly("a1");
@@ -53,7 +53,7 @@ class FairWriteQueueTest {
 
   @Test
   void workThatBecomesDueDuringADrainGetsAnotherTurn() {
-    FairWriteQueue.Entry[] self = new FairWriteQueue.Entry[1];
+    FairQueue.Entry[] self = new FairQueue.Entry[1];
     self[0] =
         order.join(
             "a",
@@ -69,8 +69,8 @@ class FairWriteQueueTest {
 
   @Test
   void addressesAreForgottenWithTheirLastConnection() {
-    FairWriteQueue.Entry first = connection("a", "a1");
-    FairWriteQueue.Entry second = connection("a", "a2");
+    FairQueue.Entry first = connection("a", "a1");
+    FairQueue.Entry second = connection("a", "a2");
     order.add(first);
     order.leave(first);
     assertThat(order.addresses()).isEqualTo(1);

@@ -54,11 +54,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -248,7 +248,6 @@ final class RunningBus implements BusView {
     for (CallPriority priority : CallPriority.values()) {
       shed.put(label(priority), c.sum(l -> l.calls.shed(priority).get()));
     }
-    List<ServiceFigures> services = calls.services();
     return new BusStats.Calls(
         ended,
         histogram(c, loop -> loop.calls.time),
@@ -260,8 +259,8 @@ final class RunningBus implements BusView {
         c.sum(l -> l.calls.expired.get()),
         c.sum(l -> l.calls.tunnels.get()),
         c.sum(l -> l.calls.tunnelBytes.get()),
-        services.size(),
-        services.stream().mapToLong(service -> service.members().size()).sum(),
+        calls.serviceCount(),
+        calls.memberCount(),
         c.sum(l -> l.callsFromBuses.requests.get()));
   }
 
@@ -288,27 +287,27 @@ final class RunningBus implements BusView {
 
   @Override
   public List<ServiceInfo> services(String account, String after, int limit) {
-    return allServices(account).values().stream()
-        .filter(service -> service.name().compareTo(after) > 0)
-        .limit(limit)
-        .map(this::describe)
-        .toList();
+    // The first names only: an account may have many more than a page.
+    TreeSet<String> names = new TreeSet<>();
+    Consumer<ServiceKey> visitor =
+        key -> {
+          if (key.account().equals(account) && key.name().compareTo(after) > 0) {
+            names.add(key.name());
+            if (names.size() > limit) {
+              names.pollLast();
+            }
+          }
+        };
+    calls.forEachService(visitor);
+    views.served().get().keySet().forEach(visitor);
+    return names.stream().map(name -> describe(figures(account, name))).toList();
   }
 
-  /** Returns the services of an account that have members here or at peers, by name. */
-  private SortedMap<String, ServiceFigures> allServices(String account) {
-    SortedMap<String, ServiceFigures> all = new TreeMap<>();
-    for (ServiceKey key : views.served().get().keySet()) {
-      if (key.account().equals(account)) {
-        all.put(key.name(), new ServiceFigures(account, key.name(), 0, List.of()));
-      }
-    }
-    for (ServiceFigures service : calls.services()) {
-      if (service.account().equals(account)) {
-        all.put(service.name(), service);
-      }
-    }
-    return all;
+  /** Returns the figures of a service that may have members at peers only. */
+  private ServiceFigures figures(String account, String name) {
+    return calls
+        .service(new ServiceKey(account, name))
+        .orElseGet(() -> new ServiceFigures(account, name, 0, List.of()));
   }
 
   private ServiceInfo describe(ServiceFigures service) {
@@ -336,12 +335,14 @@ final class RunningBus implements BusView {
 
   @Override
   public Optional<ServiceDetail> service(String account, String name) {
-    return Optional.ofNullable(allServices(account).get(name))
-        .map(
-            service ->
-                new ServiceDetail(
-                    describe(service),
-                    service.members().stream().map(m -> describe(name, m)).toList()));
+    ServiceFigures service = figures(account, name);
+    if (service.members().isEmpty()
+        && !views.served().get().containsKey(new ServiceKey(account, name))) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new ServiceDetail(
+            describe(service), service.members().stream().map(m -> describe(name, m)).toList()));
   }
 
   @Override

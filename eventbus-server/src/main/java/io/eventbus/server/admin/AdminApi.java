@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Resources of the administration port. Safe for use by several threads. */
@@ -54,9 +55,10 @@ final class AdminApi {
 
   List<Route> routes() {
     List<Route> all = new ArrayList<>(own());
-    all.addAll(registry.routes());
-    all.addAll(balance.routes());
-    all.addAll(revocations.routes());
+    Stream.of(registry.routes(), balance.routes(), revocations.routes())
+        .flatMap(List::stream)
+        .map(Route::waiting)
+        .forEach(all::add);
     return List.copyOf(all);
   }
 
@@ -76,7 +78,7 @@ final class AdminApi {
         Route.get("/api/v1/services", (request, id) -> services(request)),
         Route.get("/api/v1/services/{id}", this::service),
         Route.put("/api/v1/services/{id}/members/{number}/drain", this::drainMember),
-        Route.get("/api/v1/calls", (request, id) -> calls(request)),
+        Route.get("/api/v1/calls", (request, id) -> calls(request)).waiting(),
         Route.get("/api/v1/subscriptions", (request, id) -> subscriptions(request)),
         Route.get("/api/v1/quotas", (request, id) -> quotas(request)));
   }
@@ -331,6 +333,8 @@ final class AdminApi {
    * Resource with a method.
    *
    * @param path path, of which segments may be parameters in braces
+   * @param isPrompt whether the action runs on the thread of the sockets
+   * @param waits whether the action may wait; else it only computes
    */
   record Route(
       String method,
@@ -338,9 +342,10 @@ final class AdminApi {
       List<String> parts,
       Action action,
       AdminRole role,
-      boolean isPrompt) {
+      boolean isPrompt,
+      boolean waits) {
     private Route(String method, String path, Action action, AdminRole role) {
-      this(method, path, List.of(path.split("/", -1)), action, role, false);
+      this(method, path, List.of(path.split("/", -1)), action, role, false, false);
     }
 
     static Route get(String path, Action action) {
@@ -365,7 +370,12 @@ final class AdminApi {
      * must not wait.
      */
     Route prompt() {
-      return new Route(method, path, parts, action, AdminRole.NONE, true);
+      return new Route(method, path, parts, action, AdminRole.NONE, true, false);
+    }
+
+    /** Returns the same resource, whose action may wait. */
+    Route waiting() {
+      return new Route(method, path, parts, action, role, isPrompt, true);
     }
 
     /** Returns whether everybody may ask for it, also with wrong credentials. */

@@ -55,6 +55,9 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
   static final int RESPONSE_SECONDS = 10;
   private static final int IDLE_SECONDS = 30;
 
+  /** Longest wait for a turn; what has waited for longer is refused, at little cost. */
+  private static final long MAX_TURN_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   /** Time in which a client whose request is refused may go on with it, to read the answer. */
   private static final int REFUSED_SECONDS = 1;
 
@@ -97,6 +100,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
   private final AdminConnections all;
   private final AdminHandler handler;
   private final Executor threads;
+  private final AnswerThread answers;
   private final @Nullable AdminTls tls;
   private State state = State.WAITING;
   private @Nullable HttpRequest head;
@@ -112,6 +116,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
    *
    * @param client its address
    * @param threads run actions that may wait; refuse if they have no time
+   * @param answers runs the other actions
    */
   AdminConnection(
       SocketChannel channel,
@@ -119,6 +124,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
       AdminConnections all,
       AdminHandler handler,
       Executor threads,
+      AnswerThread answers,
       @Nullable AdminTls tls) {
     this.channel = channel;
     this.client = client;
@@ -126,6 +132,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     this.all = all;
     this.handler = handler;
     this.threads = threads;
+    this.answers = answers;
     this.tls = tls;
   }
 
@@ -354,14 +361,36 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
       try {
         threads.execute(task);
       } catch (RejectedExecutionException e) {
-        HttpFailure busy =
-            new HttpFailure(
-                503,
-                "BUSY",
-                "too many requests at a time; try again in a second",
-                Map.of("Retry-After", List.of("1")));
-        answer(AdminReply.error(busy), false);
+        busy();
       }
+    }
+
+    @Override
+    public void runInTurn(Runnable task) {
+      long begun = System.nanoTime();
+      try {
+        answers.execute(
+            address,
+            () -> {
+              if (System.nanoTime() - begun < MAX_TURN_NANOS) {
+                task.run();
+              } else {
+                busy();
+              }
+            });
+      } catch (RejectedExecutionException e) {
+        busy();
+      }
+    }
+
+    private void busy() {
+      HttpFailure busy =
+          new HttpFailure(
+              503,
+              "BUSY",
+              "too many requests at a time; try again in a second",
+              Map.of("Retry-After", List.of("1")));
+      answer(AdminReply.error(busy), false);
     }
 
     @Override

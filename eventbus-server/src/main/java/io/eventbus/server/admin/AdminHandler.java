@@ -55,6 +55,12 @@ final class AdminHandler {
     void runOnThread(Runnable task);
 
     /**
+     * Runs a task that does not wait in the turn of the client's address, one at a time; where too
+     * many wait for that, answers that instead.
+     */
+    void runInTurn(Runnable task);
+
+    /**
      * Answers, once. Waits until a download is taken.
      *
      * @param keeps whether the connection may have another request: not that of a stranger, who
@@ -75,13 +81,23 @@ final class AdminHandler {
           if (prompt.isPresent()) {
             exchange.answer(run(request, prompt.get(), AdminCaller.UNKNOWN), false);
           } else {
-            exchange.runOnThread(() -> answering(exchange, () -> identify(exchange)));
+            run(exchange, () -> identify(exchange));
           }
         });
   }
 
   private interface Step {
     void run() throws HttpFailure;
+  }
+
+  /** Runs a step of an answer where the action of its route may run. */
+  private void run(Exchange exchange, Step step) {
+    Runnable task = () -> answering(exchange, step);
+    if (routes().stream().anyMatch(r -> r.waits() && r.isFor(exchange.request()))) {
+      exchange.runOnThread(task);
+    } else {
+      exchange.runInTurn(task);
+    }
   }
 
   /** Runs a step of an answer; a failure in it is the answer. */
@@ -141,7 +157,7 @@ final class AdminHandler {
     guards.late().leave(place);
     if (outcome instanceof LoginOutcome.Proved proved) {
       AdminCaller caller = guards.login().caller(proved.identity());
-      exchange.runOnThread(() -> answering(exchange, () -> serve(exchange, caller)));
+      run(exchange, () -> serve(exchange, caller));
     } else {
       throw new HttpFailure(
           503, "UNAVAILABLE", "it cannot be found out now who you are; try again later");

@@ -44,12 +44,13 @@ import org.slf4j.LoggerFactory;
  * does, so that the start of a bus can be watched.
  *
  * <p>Nothing here slows a loop of the bus. One thread has all the sockets, reads requests and
- * answers for health; a few threads that may wait answer all other requests.
+ * answers for health, another computes all answers that need no waiting, and a few answer the
+ * requests that wait.
  */
 public final class AdminServer implements AutoCloseable {
   /**
-   * Maximum of threads that answer, created on demand: requests that wait for the registry and for
-   * other buses take half of them at most.
+   * Maximum of threads that answer requests that wait, created on demand: those that wait for the
+   * registry and for other buses take half of them at most.
    */
   static final int THREADS = 16;
 
@@ -73,6 +74,7 @@ public final class AdminServer implements AutoCloseable {
 
   private final int port;
   private final ThreadPoolExecutor threads;
+  private final AnswerThread answers;
   private final AdminHandler handler;
   private final AdminLogin login;
   private final AdminRole metricsRole;
@@ -86,6 +88,7 @@ public final class AdminServer implements AutoCloseable {
       ChannelGroup channels,
       int port,
       ThreadPoolExecutor threads,
+      AnswerThread answers,
       AdminHandler handler,
       AdminLogin login,
       AdminRole metricsRole,
@@ -95,6 +98,7 @@ public final class AdminServer implements AutoCloseable {
     this.channels = channels;
     this.port = port;
     this.threads = threads;
+    this.answers = answers;
     this.handler = handler;
     this.login = login;
     this.metricsRole = metricsRole;
@@ -127,6 +131,7 @@ public final class AdminServer implements AutoCloseable {
             AdminApi.starting(starting),
             new AdminFailures());
     ThreadPoolExecutor threads = threads();
+    AnswerThread answers = new AnswerThread();
     EventLoopGroup sockets =
         new MultiThreadIoEventLoopGroup(
             1,
@@ -153,7 +158,8 @@ public final class AdminServer implements AutoCloseable {
                       // The client has left already.
                       var unused = accepted.close();
                     } else {
-                      new AdminConnection(accepted, client, all, handler, threads, tls).begin();
+                      new AdminConnection(accepted, client, all, handler, threads, answers, tls)
+                          .begin();
                     }
                   }
                 })
@@ -180,6 +186,7 @@ public final class AdminServer implements AutoCloseable {
         channels,
         ((InetSocketAddress) listening.localAddress()).getPort(),
         threads,
+        answers,
         handler,
         login,
         config.access().metricsOpen() ? AdminRole.NONE : AdminRole.VIEWER,
@@ -247,6 +254,7 @@ public final class AdminServer implements AutoCloseable {
     channels.close().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
     close(sockets);
     threads.shutdownNow();
+    answers.close();
     late.close();
     if (registry != null) {
       registry.close();

@@ -5,11 +5,13 @@ import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 
 /** Services of a bus and their calls. Any thread. */
 public final class BusCalls {
@@ -105,9 +107,19 @@ public final class BusCalls {
     return all;
   }
 
-  /** Returns the services that have members. */
-  public List<ServiceFigures> services() {
-    return directory.figures(System.nanoTime());
+  /** Returns the figures of a service; empty if it has no members. */
+  public Optional<ServiceFigures> service(ServiceKey key) {
+    return Optional.ofNullable(directory.figures(key, System.nanoTime()));
+  }
+
+  /** Calls a visitor with the key of each service that has members, in any order. */
+  public void forEachService(Consumer<ServiceKey> visitor) {
+    directory.forEach(visitor);
+  }
+
+  /** Returns the number of members of all services. */
+  public long memberCount() {
+    return directory.members();
   }
 
   /** Returns the number of services that have members. */

@@ -1,9 +1,8 @@
 package io.eventbus.server.call;
 
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * know.
  */
 final class ServiceDirectory {
+  private static final ServiceMember[] NO_MEMBERS = {};
+
   private final ConcurrentHashMap<ServiceKey, LocalService> services = new ConcurrentHashMap<>();
   private final int loops;
   private final ServedHere listener;
@@ -47,22 +48,36 @@ final class ServiceDirectory {
     services.computeIfPresent(service.key(), (key, there) -> --there.uses == 0 ? null : there);
   }
 
-  List<ServiceFigures> figures(long nowNanos) {
-    List<ServiceFigures> all = new ArrayList<>();
+  /** Returns the figures of a service; null if it has no members. */
+  @Nullable ServiceFigures figures(ServiceKey key, long nowNanos) {
+    LocalService service = services.get(key);
+    ServiceMember[] members = service == null ? NO_MEMBERS : service.members();
+    if (service == null || members.length == 0) {
+      return null;
+    }
+    return new ServiceFigures(
+        service.account(),
+        service.name(),
+        service.queued().get(),
+        Arrays.stream(members).map(member -> member.figures(nowNanos)).toList());
+  }
+
+  /** Calls a visitor with the key of each service that has members, in any order. */
+  void forEach(Consumer<ServiceKey> visitor) {
     for (LocalService service : services.values()) {
-      ServiceMember[] members = service.members();
-      if (members.length > 0) {
-        List<MemberFigures> each = new ArrayList<>(members.length);
-        for (ServiceMember member : members) {
-          each.add(member.figures(nowNanos));
-        }
-        all.add(
-            new ServiceFigures(
-                service.account(), service.name(), service.queued().get(), List.copyOf(each)));
+      if (service.members().length > 0) {
+        visitor.accept(service.key());
       }
     }
-    all.sort(Comparator.comparing(ServiceFigures::account).thenComparing(ServiceFigures::name));
-    return List.copyOf(all);
+  }
+
+  /** Returns the number of members of all services. */
+  long members() {
+    long members = 0;
+    for (LocalService service : services.values()) {
+      members += service.members().length;
+    }
+    return members;
   }
 
   int count() {

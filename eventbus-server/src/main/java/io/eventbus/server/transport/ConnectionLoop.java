@@ -4,6 +4,8 @@ import io.eventbus.base.RateLimitedLog;
 import io.eventbus.base.RefusedMemory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.queue.BlockBudgets;
+import io.eventbus.server.queue.FairQueue;
+import io.eventbus.server.queue.FairTurns;
 import io.eventbus.server.queue.LastEvents;
 import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.session.LoopContext;

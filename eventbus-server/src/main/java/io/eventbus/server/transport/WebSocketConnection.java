@@ -6,6 +6,7 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ConnectionUsage;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.queue.FairQueue;
 import io.eventbus.server.queue.MessageSink;
 import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.transport.websocket.CloseFrame;

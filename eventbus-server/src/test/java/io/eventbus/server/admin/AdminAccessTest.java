@@ -534,7 +534,7 @@ class AdminAccessTest {
   }
 
   @Test
-  void requestsBeyondTheThreadsAreRefusedAndHealthIsNot() throws Exception {
+  void requestsBeyondThoseOfAnAddressAreRefusedAndHealthIsNot() throws Exception {
     CountDownLatch known = new CountDownLatch(1);
     AdminServer running =
         start(
@@ -569,7 +569,7 @@ class AdminAccessTest {
     String text = String.join("\r\n", request) + "\r\n\r\n";
     List<Socket> callers = new ArrayList<>();
     try {
-      for (int i = 0; i <= AdminServer.THREADS + AdminServer.MAX_QUEUED; i++) {
+      for (int i = 0; i <= AnswerThread.MAX_OF_ADDRESS + 1; i++) {
         Socket caller = new Socket(InetAddress.getLoopbackAddress(), running.port());
         callers.add(caller);
         caller.getOutputStream().write(text.getBytes(UTF_8));

@@ -688,6 +688,15 @@ class AdminServerTest {
     }
   }
 
+  /** A crowd that asks for long lists takes one processor at most. */
+  @Test
+  void listsAreComputedOneAtATime() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      assertThat(get("/api/v1/services").statusCode()).isEqualTo(200);
+    }
+    assertThat(bus.listedBy).containsExactly("eventbus-admin-answers");
+  }
+
   @Test
   void threadsAreNamedAndFew() throws Exception {
     for (int i = 0; i < 20; i++) {
@@ -696,7 +705,7 @@ class AdminServerTest {
     Set<String> names = new java.util.TreeSet<>();
     Thread.getAllStackTraces().keySet().forEach(t -> names.add(t.getName()));
     assertThat(names)
-        .contains("eventbus-admin-io", "eventbus-admin-1")
+        .contains("eventbus-admin-io", "eventbus-admin-answers")
         .doesNotContain("eventbus-admin-" + (AdminServer.THREADS + 1));
   }
 

@@ -29,6 +29,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -37,6 +39,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Bus made of plain values. */
 public final class FakeBus implements BusView {
+  /** Names of the threads that have listed services. */
+  final Set<String> listedBy = ConcurrentHashMap.newKeySet();
+
   /** Number that JavaScript cannot tell from its neighbours. */
   static final long PRODUCER = 5_600_182_125_594_357_123L;
 
@@ -202,6 +207,7 @@ public final class FakeBus implements BusView {
 
   @Override
   public List<ServiceInfo> services(String account, String after, int limit) {
+    listedBy.add(Thread.currentThread().getName());
     return List.of(
             new ServiceInfo("orders", 1, 4, 2, 3, List.of("bus-2")),
             new ServiceInfo("orders.v2", 1, 1, 0, 0, List.of()),

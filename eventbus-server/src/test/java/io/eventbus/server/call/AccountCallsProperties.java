@@ -117,17 +117,21 @@ class AccountCallsProperties {
       members.forEach(member -> member.fake().close(Long.MAX_VALUE));
       callers.forEach(caller -> caller.fake().close());
       kit.advance(60_000 * CallFixture.MILLIS);
-      assertThat(kit.bus.services()).isEmpty();
+      assertThat(kit.bus.serviceCount()).isZero();
+      assertThat(kit.bus.memberCount()).isZero();
       kit.loops.forEach(loop -> assertThat(loop.services().size()).isZero());
     }
 
     private void checkFigures() {
-      for (ServiceFigures figures : kit.bus.services()) {
-        assertThat(figures.members())
+      List<ServiceKey> served = new ArrayList<>();
+      kit.bus.forEachService(served::add);
+      assertThat(served).hasSize(kit.bus.serviceCount()).doesNotHaveDuplicates();
+      for (ServiceKey key : served) {
+        assertThat(kit.bus.service(key).orElseThrow().members())
             .extracting(MemberFigures::number)
             .containsExactlyInAnyOrderElementsOf(
                 members.stream()
-                    .filter(member -> member.account().equals(figures.account()))
+                    .filter(member -> member.account().equals(key.account()))
                     .map(member -> member.fake().number)
                     .toList());
       }

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * address in turn, those for one address in the order in which they became due. Thousands of
  * connections of one address delay those of another address little. Confined to the loop.
  */
-final class FairQueue {
+public final class FairQueue {
   /** Entries of one address on this loop. */
   private static final class Lane {
     final Object address;
@@ -24,7 +24,7 @@ final class FairQueue {
   }
 
   /** Place of a connection, or of a task. */
-  static final class Entry implements Runnable {
+  public static final class Entry implements Runnable {
     private final Lane lane;
     private final Runnable work;
     private @Nullable Entry next;
@@ -36,7 +36,7 @@ final class FairQueue {
     }
 
     /** Returns the object that connections sharing a turn have in common. */
-    Object address() {
+    public Object address() {
       return lane.address;
     }
 
@@ -56,14 +56,14 @@ final class FairQueue {
    * @param address object that connections sharing a turn have in common
    * @param work runs when the caller of {@link #poll} runs the entry
    */
-  Entry join(Object address, Runnable work) {
+  public Entry join(Object address, Runnable work) {
     Lane lane = lanes.computeIfAbsent(address, Lane::new);
     lane.entries++;
     return new Entry(lane, work);
   }
 
   /** Removes an entry, which may still wait for its turn. Once for each. */
-  void leave(Entry entry) {
+  public void leave(Entry entry) {
     Lane lane = entry.lane;
     lane.entries--;
     if (lane.entries == 0) {
@@ -76,7 +76,7 @@ final class FairQueue {
    *
    * @return false if it waits already
    */
-  boolean add(Entry entry) {
+  public boolean add(Entry entry) {
     if (entry.due) {
       return false;
     }
@@ -94,7 +94,7 @@ final class FairQueue {
   }
 
   /** Removes and returns the entry whose turn it is; null for none. It can be added again. */
-  @Nullable Entry poll() {
+  public @Nullable Entry poll() {
     Lane lane = waiting.poll();
     if (lane == null) {
       return null;
@@ -114,8 +114,14 @@ final class FairQueue {
     return entry;
   }
 
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return waiting.isEmpty();
+  }
+
+  /** Returns the number of entries of an address. */
+  int entries(Object address) {
+    Lane lane = lanes.get(address);
+    return lane == null ? 0 : lane.entries;
   }
 
   /** Returns the number of addresses with entries. */

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import org.jspecify.annotations.Nullable;
 
@@ -6,18 +6,18 @@ import org.jspecify.annotations.Nullable;
  * Tasks that wait for a turn of a loop, each for one turn: one task of each client address in turn,
  * those of one address in order. Confined to the loop.
  */
-final class FairTurns {
+public final class FairTurns {
   private FairQueue queue = new FairQueue();
   private int size;
 
   /** Appends a task to those of its address. */
-  void add(Object address, Runnable task) {
+  public void add(Object address, Runnable task) {
     queue.add(queue.join(address, task));
     size++;
   }
 
   /** Removes and returns the task whose turn it is; null for none. */
-  @Nullable Runnable poll() {
+  public @Nullable Runnable poll() {
     FairQueue.Entry entry = queue.poll();
     if (entry == null) {
       return null;
@@ -27,17 +27,22 @@ final class FairTurns {
     return entry;
   }
 
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return queue.isEmpty();
   }
 
   /** Returns the number of waiting tasks. */
-  int size() {
+  public int size() {
     return size;
   }
 
+  /** Returns the number of waiting tasks of an address. */
+  public int size(Object address) {
+    return queue.entries(address);
+  }
+
   /** Discards all tasks. */
-  void clear() {
+  public void clear() {
     queue = new FairQueue();
     size = 0;
   }

@@ -246,7 +246,9 @@ public final class BodyReader {
     return count;
   }
 
-  /** Reads an integer of 64 bits that is not negative: a position in a stream of bytes. */
+  /**
+   * Reads an integer of 64 bits that is not negative: a position in a stream of bytes or a journal.
+   */
   long readOffset(String field) {
     int start = at;
     long offset = readLong(field);

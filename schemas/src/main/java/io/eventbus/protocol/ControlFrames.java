@@ -276,7 +276,8 @@ public final class ControlFrames {
     return new Credit(
         in.readLong("Credit.call"),
         in.readOffset("Credit.limit"),
-        in.readOffset("Credit.received"));
+        in.readOffset("Credit.received"),
+        in.atEnd() ? 0 : in.readLong("Credit.consumer"));
   }
 
   /**
@@ -320,6 +321,7 @@ public final class ControlFrames {
     welcome.setServices(in.atEnd() ? 0 : in.readInt("Welcome.services"));
     welcome.setTunnels(in.atEnd() ? 0 : in.readInt("Welcome.tunnels"));
     welcome.setWindow(in.atEnd() ? 0 : in.readInt("Welcome.window"));
+    welcome.setDurable(!in.atEnd() && in.readBoolean("Welcome.durable"));
     return welcome;
   }
 
@@ -358,6 +360,8 @@ public final class ControlFrames {
     confirm.setAbout(in.readLong("Confirm.about"));
     confirm.setTopic(in.atEnd() ? "" : in.readString("Confirm.topic", Topic.MAX_BYTES));
     confirm.setReceivers(in.atEnd() ? -1 : in.readLong("Confirm.receivers"));
+    confirm.setPosition(in.atEnd() ? 0 : in.readOffset("Confirm.position"));
+    confirm.setRepeated(!in.atEnd() && in.readBoolean("Confirm.repeated"));
     return confirm;
   }
 

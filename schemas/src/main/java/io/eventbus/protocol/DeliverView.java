@@ -31,6 +31,8 @@ public final class DeliverView {
   private int eventCount;
   private long[] groups = new long[2];
   private int groupCount;
+  private long originProducer;
+  private long originSequence;
 
   /** Creates an empty view. */
   public DeliverView() {}
@@ -61,7 +63,7 @@ public final class DeliverView {
           "Deliver.sequence", sequenceAt, sequence, "1.." + (Long.MAX_VALUE - count));
     }
     in.position(eventsEnd);
-    readGroups();
+    readTail();
   }
 
   /**
@@ -93,10 +95,12 @@ public final class DeliverView {
     }
     eventCount = (int) count;
     eventsEnd = in.position();
-    readGroups();
+    readTail();
   }
 
   private void readHead(ByteBuffer buffer, int from, int to) {
+    originProducer = 0;
+    originSequence = 0;
     buf = buffer;
     bodyStart = from;
     in.wrap(buffer, from, to);
@@ -113,10 +117,21 @@ public final class DeliverView {
     eventsEnd = to;
   }
 
-  private void readGroups() {
+  private void readTail() {
     if (in.atEnd()) {
       return;
     }
+    readGroups();
+    if (in.atEnd()) {
+      return;
+    }
+    originProducer = in.readLong("Deliver.originProducer");
+    if (!in.atEnd()) {
+      originSequence = in.readLong("Deliver.originSequence");
+    }
+  }
+
+  private void readGroups() {
     for (long n = in.readBlockCount("Deliver.groups", 1);
         n > 0;
         n = in.readBlockCount("Deliver.groups", 1)) {
@@ -225,9 +240,33 @@ public final class DeliverView {
   }
 
   /**
-   * Returns the offset of the first event in a durable topic.
+   * Returns the publisher's number of a durable topic, whose {@link #producer} is the journal.
    *
-   * @return 0 or more, or -1 for a topic that is not durable
+   * @return unique in the cluster; 0 for a topic that is not durable
+   */
+  public long originProducer() {
+    return originProducer;
+  }
+
+  /**
+   * Returns the publisher's number of the first event of a durable topic, whose {@link #sequence}
+   * is the journal's.
+   *
+   * @return 1 or more; 0 for a topic that is not durable
+   */
+  public long originSequence() {
+    return originSequence;
+  }
+
+  /** Returns whether the events have a publisher apart from {@link #producer}. */
+  boolean hasOrigin() {
+    return originProducer != 0 || originSequence != 0;
+  }
+
+  /**
+   * Returns the position of the first event in its journal.
+   *
+   * @return 1 or more, or -1 for a topic that is not durable
    */
   public long offset() {
     return offset;

@@ -29,6 +29,9 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** Maximum size of a token, in bytes of UTF-8: enough for a JWT with many claims. */
   public static final int MAX_TOKEN_BYTES = 16 * 1024;
 
+  /** Maximum size of the name of a journal or durable subscription, in bytes of UTF-8. */
+  public static final int MAX_JOURNAL_BYTES = 128;
+
   /** Maximum number of attributes in Hello. */
   public static final int MAX_ATTRIBUTES = 64;
 

@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import io.eventbus.schema.Ack;
+import io.eventbus.schema.Ask;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Cancel;
@@ -8,12 +9,14 @@ import io.eventbus.schema.Capacity;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Consume;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.Data;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
 import io.eventbus.schema.Failure;
+import io.eventbus.schema.Feed;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Invoke;
@@ -22,7 +25,10 @@ import io.eventbus.schema.Publish;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
+import io.eventbus.schema.Settle;
 import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Told;
+import io.eventbus.schema.Truncated;
 import io.eventbus.schema.Unregister;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
@@ -66,6 +72,12 @@ public final class FrameSchemas {
       case CAPACITY -> Capacity.getClassSchema();
       case ECHO -> Echo.getClassSchema();
       case AUTHENTICATE -> Authenticate.getClassSchema();
+      case CONSUME -> Consume.getClassSchema();
+      case FEED -> Feed.getClassSchema();
+      case SETTLE -> Settle.getClassSchema();
+      case ASK -> Ask.getClassSchema();
+      case TOLD -> Told.getClassSchema();
+      case TRUNCATED -> Truncated.getClassSchema();
     };
   }
 }

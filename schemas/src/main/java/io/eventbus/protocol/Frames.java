@@ -100,7 +100,23 @@ public final class Frames {
    */
   public static int publishSize(
       int topicBytes, long sequence, long schema, int eventCount, int eventBytes) {
-    int body = publishBodySize(topicBytes, sequence, schema, eventCount, eventBytes);
+    return publishSize(topicBytes, sequence, schema, eventCount, eventBytes, 0);
+  }
+
+  /**
+   * Measures a {@code Publish} with fields behind its events.
+   *
+   * @param topicBytes bytes of the topic
+   * @param sequence of the first event
+   * @param schema fingerprint, 0 for none
+   * @param eventCount number of events, at least 1
+   * @param eventBytes bytes of the events together
+   * @param tailBytes from {@link #publishTailSize}; 0 without these fields
+   * @return bytes of the frame
+   */
+  public static int publishSize(
+      int topicBytes, long sequence, long schema, int eventCount, int eventBytes, int tailBytes) {
+    int body = publishBodySize(topicBytes, sequence, schema, eventCount, eventBytes) + tailBytes;
     return headSize(TypeCode.PUBLISH, body) + body;
   }
 
@@ -133,7 +149,7 @@ public final class Frames {
       boolean confirm,
       int eventCount,
       ByteBuffer events) {
-    writePublishHead(out, topic, sequence, schema, confirm, eventCount, events.remaining());
+    writePublishHead(out, topic, sequence, schema, confirm, eventCount, events.remaining(), 0);
     out.put(events);
     out.put((byte) 0);
   }
@@ -150,6 +166,7 @@ public final class Frames {
    * @param confirm whether the bus is to answer
    * @param eventCount number of events, at least 1
    * @param eventBytes bytes of the events together
+   * @param tailBytes bytes that follow the array of events: from {@link #publishTailSize}, or 0
    */
   public static void writePublishHead(
       ByteBuffer out,
@@ -158,11 +175,12 @@ public final class Frames {
       long schema,
       boolean confirm,
       int eventCount,
-      int eventBytes) {
+      int eventBytes,
+      int tailBytes) {
     writeHead(
         out,
         TypeCode.PUBLISH,
-        publishBodySize(topic.length, sequence, schema, eventCount, eventBytes));
+        publishBodySize(topic.length, sequence, schema, eventCount, eventBytes) + tailBytes);
     Varint.write(out, topic.length);
     out.put(topic);
     Varint.write(out, sequence);
@@ -170,6 +188,36 @@ public final class Frames {
     out.put((byte) (confirm ? 1 : 0));
     Varint.write(out, -(long) eventCount);
     Varint.write(out, eventBytes);
+  }
+
+  /**
+   * Measures the fields of a {@code Publish} behind its events, of which a frame for a topic that
+   * is not durable has none.
+   *
+   * @param expect 0 for no expectation, 1 for an empty topic, else the position of its last event
+   *     and 1
+   * @param delayMillis how long the events wait, 0 or more
+   * @param ttlMillis how long the events are delivered, 0 for always
+   * @return bytes
+   */
+  public static int publishTailSize(long expect, long delayMillis, long ttlMillis) {
+    return Varint.size(expect) + Varint.size(delayMillis) + Varint.size(ttlMillis);
+  }
+
+  /**
+   * Writes the fields of a {@code Publish} behind its events.
+   *
+   * @param out has room for {@link #publishTailSize} bytes at its position
+   * @param expect 0 for no expectation, 1 for an empty topic, else the position of its last event
+   *     and 1
+   * @param delayMillis how long the events wait, 0 or more
+   * @param ttlMillis how long the events are delivered, 0 for always
+   */
+  public static void writePublishTail(
+      ByteBuffer out, long expect, long delayMillis, long ttlMillis) {
+    Varint.write(out, expect);
+    Varint.write(out, delayMillis);
+    Varint.write(out, ttlMillis);
   }
 
   /**
@@ -343,7 +391,7 @@ public final class Frames {
         + Varint.size(deliver.offset())
         + deliver.eventsEnd()
         - deliver.eventsStart()
-        + groupsSize(groups, groupCount);
+        + deliverTailSize(deliver, groups, groupCount);
   }
 
   /**
@@ -359,7 +407,46 @@ public final class Frames {
       ByteBuffer out, ByteBuffer in, DeliverView deliver, long[] groups, int groupCount) {
     writeDeliverHead(out, in, deliver, groups, groupCount);
     copy(out, in, deliver.eventsStart(), deliver.eventsEnd() - deliver.eventsStart());
+    writeDeliverTail(out, deliver, groups, groupCount);
+  }
+
+  /**
+   * Measures the bytes that {@link #writeDeliverTail(ByteBuffer, DeliverView, long[], int)} writes.
+   *
+   * @param deliver the original
+   * @param groups ids of the group subscriptions, may be empty
+   * @param groupCount how many of them count
+   * @return bytes, at least 1
+   */
+  public static int deliverTailSize(DeliverView deliver, long[] groups, int groupCount) {
+    return groupsSize(groups, groupCount) + originSize(deliver, 0);
+  }
+
+  /**
+   * Writes the part after the events in a copy of a {@code Deliver} for other group subscriptions.
+   *
+   * @param out has room for {@link #deliverTailSize(DeliverView, long[], int)} bytes
+   * @param deliver the original
+   * @param groups ids of the group subscriptions that it is for, may be empty
+   * @param groupCount how many of them count
+   */
+  public static void writeDeliverTail(
+      ByteBuffer out, DeliverView deliver, long[] groups, int groupCount) {
     writeDeliverTail(out, groups, groupCount);
+    writeOrigin(out, deliver, 0);
+  }
+
+  private static int originSize(DeliverView deliver, int index) {
+    return deliver.hasOrigin()
+        ? Varint.size(deliver.originProducer()) + Varint.size(deliver.originSequence() + index)
+        : 0;
+  }
+
+  private static void writeOrigin(ByteBuffer out, DeliverView deliver, int index) {
+    if (deliver.hasOrigin()) {
+      Varint.write(out, deliver.originProducer());
+      Varint.write(out, deliver.originSequence() + index);
+    }
   }
 
   /**
@@ -410,7 +497,8 @@ public final class Frames {
         + Varint.size(deliver.receivedAt())
         + Varint.size(offsetOf(deliver, event))
         + EventBlocks.blockSize(1, event.eventEnd() - event.eventStart())
-        + groupsSize(deliver.groupArray(), deliver.groupCount());
+        + groupsSize(deliver.groupArray(), deliver.groupCount())
+        + originSize(deliver, event.index());
   }
 
   private static long offsetOf(DeliverView deliver, EventCursor event) {
@@ -443,6 +531,7 @@ public final class Frames {
     out.position(out.position() + eventBytes);
     out.put((byte) 0);
     writeDeliverTail(out, deliver.groupArray(), deliver.groupCount());
+    writeOrigin(out, deliver, event.index());
   }
 
   /**
@@ -453,34 +542,86 @@ public final class Frames {
    * @return bytes of the frame
    */
   public static int confirmSize(PublishView publish, int receivers) {
-    int body = confirmBodySize(publish, receivers);
+    return confirmSize(
+        publish.topicLength(), publish.sequence() + publish.eventCount() - 1, receivers, 0);
+  }
+
+  /**
+   * Measures the {@code Confirm} of a {@code Publish}.
+   *
+   * @param topicBytes bytes of the topic
+   * @param lastSequence of the last event
+   * @param receivers as in the frame
+   * @param position as in the frame
+   * @return bytes of the frame
+   */
+  public static int confirmSize(int topicBytes, long lastSequence, long receivers, long position) {
+    int body = confirmBodySize(topicBytes, lastSequence, receivers, position);
     return headSize(TypeCode.CONFIRM, body) + body;
   }
 
-  private static int confirmBodySize(PublishView publish, int receivers) {
+  private static int confirmBodySize(
+      int topicBytes, long lastSequence, long receivers, long position) {
     return 1
-        + Varint.size(publish.sequence() + publish.eventCount() - 1)
-        + Varint.size(publish.topicLength())
-        + publish.topicLength()
-        + Varint.size(receivers);
+        + Varint.size(lastSequence)
+        + Varint.size(topicBytes)
+        + topicBytes
+        + Varint.size(receivers)
+        + Varint.size(position)
+        + 1;
   }
 
   /**
    * Writes the {@code Confirm} of a {@code Publish}.
    *
-   * @param out has room for {@link #confirmSize} bytes at its position
+   * @param out has room for {@link #confirmSize(PublishView, int)} bytes at its position
    * @param in the buffer that {@code publish} was read from
    * @param publish the confirmed frame
    * @param receivers number of subscribers and other buses that its events were queued for
    */
   public static void writeConfirm(
       ByteBuffer out, ByteBuffer in, PublishView publish, int receivers) {
-    writeHead(out, TypeCode.CONFIRM, confirmBodySize(publish, receivers));
+    writeConfirm(
+        out,
+        in,
+        publish.topicStart(),
+        publish.topicLength(),
+        publish.sequence() + publish.eventCount() - 1,
+        receivers,
+        0,
+        false);
+  }
+
+  /**
+   * Writes the {@code Confirm} of a {@code Publish} that may not be there any more.
+   *
+   * @param out has room for {@link #confirmSize(int, long, long, long)} bytes at its position
+   * @param in holds the topic
+   * @param topicStart the index of the topic's first byte
+   * @param topicBytes bytes of the topic
+   * @param lastSequence of the last event
+   * @param receivers number of subscribers and other buses that its events were queued for, -1 for
+   *     a durable topic
+   * @param position of the last event in its journal; 0 for none or unknown
+   * @param repeated whether events of the frame were stored before
+   */
+  public static void writeConfirm(
+      ByteBuffer out,
+      ByteBuffer in,
+      int topicStart,
+      int topicBytes,
+      long lastSequence,
+      long receivers,
+      long position,
+      boolean repeated) {
+    writeHead(
+        out, TypeCode.CONFIRM, confirmBodySize(topicBytes, lastSequence, receivers, position));
     Varint.write(out, TypeCode.PUBLISH.code());
-    Varint.write(out, publish.sequence() + publish.eventCount() - 1);
-    Varint.write(out, publish.topicLength());
-    out.put(out.position(), in, publish.topicStart(), publish.topicLength());
-    out.position(out.position() + publish.topicLength());
+    Varint.write(out, lastSequence);
+    Varint.write(out, topicBytes);
+    copy(out, in, topicStart, topicBytes);
     Varint.write(out, receivers);
+    Varint.write(out, position);
+    out.put((byte) (repeated ? 1 : 0));
   }
 }

@@ -26,6 +26,9 @@ public final class PublishView {
   private int eventsEnd;
   private int eventCount;
   private int eventBytes;
+  private long expect;
+  private long delayMillis;
+  private long ttlMillis;
 
   /** Creates an empty view. */
   public PublishView() {}
@@ -49,6 +52,9 @@ public final class PublishView {
     confirm = false;
     eventCount = 0;
     eventBytes = 0;
+    expect = 0;
+    delayMillis = 0;
+    ttlMillis = 0;
     buf = buffer;
     int bodyStart = from;
     limits = frameLimits;
@@ -84,8 +90,25 @@ public final class PublishView {
       throw in.malformed(
           "Publish.sequence", sequenceAt, sequence, "1.." + (Long.MAX_VALUE - count));
     }
+    readDurable();
     eventCount = count;
     eventBytes = events.itemBytes();
+  }
+
+  private void readDurable() {
+    in.position(eventsEnd);
+    if (in.atEnd()) {
+      return;
+    }
+    expect = in.readOffset("Publish.expect");
+    if (in.atEnd()) {
+      return;
+    }
+    delayMillis = in.readOffset("Publish.delayMillis");
+    if (in.atEnd()) {
+      return;
+    }
+    ttlMillis = in.readOffset("Publish.ttlMillis");
   }
 
   /** Reads on behind a topic that is too long, because the refusal of the frame has to name it. */
@@ -177,6 +200,42 @@ public final class PublishView {
    */
   public boolean confirm() {
     return confirm;
+  }
+
+  /**
+   * Returns what has to be true for a durable topic.
+   *
+   * @return 0 for nothing, 1 if the topic is to be empty, else the position of its last event and 1
+   */
+  public long expect() {
+    return expect;
+  }
+
+  /**
+   * Returns how long the events of a durable topic wait before they get their positions.
+   *
+   * @return milliseconds, 0 or more
+   */
+  public long delayMillis() {
+    return delayMillis;
+  }
+
+  /**
+   * Returns how long the events of a durable topic are delivered.
+   *
+   * @return milliseconds; 0 for always
+   */
+  public long ttlMillis() {
+    return ttlMillis;
+  }
+
+  /**
+   * Returns whether the frame asks for something that only durable topics have.
+   *
+   * @return true for an expectation, a delay or a time to live
+   */
+  public boolean needsDurable() {
+    return expect != 0 || delayMillis != 0 || ttlMillis != 0;
   }
 
   /**

@@ -32,6 +32,12 @@ public enum TypeCode {
   DRAINED(12),
   /** Client to bus: the client did not move to another bus. */
   CHANGE_BUS_FAILED(13),
+  /** Client to bus: a consumer of durable topics. */
+  CONSUME(16),
+  /** Bus to client: events for a consumer. */
+  FEED(17),
+  /** Client to bus: a consumer has handled events. */
+  SETTLE(18),
   /** Client to bus: the connection serves a service. */
   REGISTER(20),
   /** Client to bus: the end of a service on the connection. */
@@ -48,14 +54,20 @@ public enum TypeCode {
   CANCEL(26),
   /** Both ways: a message of a stream or tunnel. */
   DATA(27),
-  /** Both ways: how much may be sent or delivered. */
+  /** Both ways: how much may be sent, delivered or fed. */
   CREDIT(28),
   /** Client to bus: how many calls it works on at once. */
   CAPACITY(31),
   /** Client to bus: a new token. */
   AUTHENTICATE(32),
   /** Both ways: the bus is there. */
-  ECHO(33);
+  ECHO(33),
+  /** Client to bus: a question about a journal. */
+  ASK(34),
+  /** Bus to client: the answer to {@link #ASK}. */
+  TOLD(35),
+  /** Bus to client: events for a consumer do not come. */
+  TRUNCATED(37);
 
   // Numbers of frames of later versions: null.
   private static final @Nullable TypeCode[] BY_CODE = byCode();

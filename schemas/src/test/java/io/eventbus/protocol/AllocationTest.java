@@ -22,6 +22,8 @@ class AllocationTest {
 
   private final PublishView publish = new PublishView();
   private final DeliverView deliver = new DeliverView();
+  private final FeedView feed = new FeedView();
+  private final DeliverView fed = new DeliverView();
   private final FrameCursor frames = new FrameCursor();
   private final long[] groups = {3, 7};
 
@@ -64,10 +66,31 @@ class AllocationTest {
         throw new AssertionError("the Deliver does not have the size that was measured");
       }
       deliver.read(out, frames.bodyStart(), frames.bodyEnd(), FrameLimits.DEFAULT);
+      feed(out, size);
       if (deliver.eventCount() != EVENTS) {
         throw new AssertionError(deliver.eventCount() + " events (expected: " + EVENTS + ")");
       }
     }
+  }
+
+  /** Does what a bus does with a stored Deliver, and a consumer with the Feed. */
+  private void feed(ByteBuffer out, int size) {
+    int start = out.position();
+    DurableFrames.writeFeedHead(out, 4, 1, EVENTS, EVENTS, size);
+    Frames.copy(out, out, 0, size);
+    Frames.writeConfirm(out, out, deliver.topicStart(), deliver.topicLength(), 7, -1, 9, false);
+    frames.wrap(out, start, out.position());
+    if (!frames.next()) {
+      throw new AssertionError("there is no Feed");
+    }
+    feed.read(out, frames.bodyStart(), frames.bodyEnd());
+    frames.wrap(out, feed.framesStart(), feed.framesEnd());
+    if (!frames.next() || frames.bodyEnd() != feed.framesEnd()) {
+      throw new AssertionError("the Deliver does not fill the Feed");
+    }
+    fed.read(out, frames.bodyStart(), frames.bodyEnd(), FrameLimits.DEFAULT);
+    // For the loop over the message.
+    frames.wrap(out, 0, 0);
   }
 
   /**
@@ -84,14 +107,15 @@ class AllocationTest {
               Map.of("content-type", "text/plain"),
               ByteBuffer.wrap(new byte[i])));
     }
-    Publish record = new Publish("flights.EDDF.landed", 300L, -5L, true, events);
+    Publish record = new Publish("flights.EDDF.landed", 300L, -5L, true, events, 0L, 0L, 0L);
     byte[] body = structure == 2 ? AnyBlocksEncoder.encode(record, 1) : Bodies.avro(record);
     if (structure == 1) {
       PublishView view = new PublishView();
       view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT);
       ByteBuffer blocks = ByteBuffer.allocate(view.eventsSize());
       view.writeEvents(blocks);
-      int head = body.length - eventsLength(record);
+      // The last three bytes are the fields behind the events.
+      int head = body.length - eventsLength(record) - 3;
       ByteBuffer again = ByteBuffer.allocate(head + blocks.capacity());
       again.put(body, 0, head).put(blocks.flip());
       body = again.array();
@@ -113,7 +137,10 @@ class AllocationTest {
             record.getSequence(),
             record.getSchema$(),
             record.getConfirm(),
-            List.of());
+            List.of(),
+            0L,
+            0L,
+            0L);
     return Bodies.avro(record).length - Bodies.avro(none).length + 1;
   }
 }

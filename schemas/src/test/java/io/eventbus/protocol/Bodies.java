@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import io.eventbus.schema.Ack;
+import io.eventbus.schema.Ask;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.CallKind;
@@ -12,6 +13,9 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Consume;
+import io.eventbus.schema.ConsumeMode;
+import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.Data;
 import io.eventbus.schema.Deliver;
@@ -22,6 +26,7 @@ import io.eventbus.schema.Event;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.schema.Feed;
 import io.eventbus.schema.Frame;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
@@ -34,7 +39,11 @@ import io.eventbus.schema.Publish;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
+import io.eventbus.schema.Settle;
 import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Told;
+import io.eventbus.schema.Truncated;
+import io.eventbus.schema.TruncatedReason;
 import io.eventbus.schema.Unregister;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
@@ -69,6 +78,7 @@ final class Bodies {
     ClassSecurityValidator.Builder trusted = ClassSecurityValidator.builder();
     List.of(
             Ack.class,
+            Ask.class,
             Authenticate.class,
             Barrier.class,
             CallKind.class,
@@ -80,6 +90,9 @@ final class Bodies {
             ChangeBusFailed.class,
             ChangeReason.class,
             Confirm.class,
+            Consume.class,
+            ConsumeMode.class,
+            ConsumeStart.class,
             Credit.class,
             Data.class,
             Deliver.class,
@@ -90,6 +103,7 @@ final class Bodies {
             Execution.class,
             Failure.class,
             FailureCode.class,
+            Feed.class,
             Frame.class,
             Gap.class,
             GapReason.class,
@@ -102,7 +116,11 @@ final class Bodies {
             Register.class,
             Reply.class,
             Request.class,
+            Settle.class,
             Subscribe.class,
+            Told.class,
+            Truncated.class,
+            TruncatedReason.class,
             Unregister.class,
             Unsubscribe.class,
             Welcome.class)
@@ -149,6 +167,12 @@ final class Bodies {
     readers.put(TypeCode.DATA, Bodies::data);
     readers.put(TypeCode.AUTHENTICATE, ControlFrames::authenticate);
     readers.put(TypeCode.ECHO, ControlFrames::echo);
+    readers.put(TypeCode.CONSUME, DurableFrames::consume);
+    readers.put(TypeCode.FEED, Bodies::feed);
+    readers.put(TypeCode.SETTLE, DurableFrames::settle);
+    readers.put(TypeCode.ASK, DurableFrames::ask);
+    readers.put(TypeCode.TOLD, DurableFrames::told);
+    readers.put(TypeCode.TRUNCATED, DurableFrames::truncated);
     return readers;
   }
 
@@ -171,7 +195,14 @@ final class Bodies {
     }
     EventCursor cursor = new EventCursor().wrap(events, 0, events.capacity(), FrameLimits.DEFAULT);
     return new Publish(
-        view.topic(), view.sequence(), view.schema(), view.confirm(), events(cursor));
+        view.topic(),
+        view.sequence(),
+        view.schema(),
+        view.confirm(),
+        events(cursor),
+        view.expect(),
+        view.delayMillis(),
+        view.ttlMillis());
   }
 
   static Deliver deliver(ByteBuffer buf, int from, int to) {
@@ -193,7 +224,9 @@ final class Bodies {
         view.receivedAt(),
         view.offset(),
         events,
-        groups);
+        groups,
+        view.originProducer(),
+        view.originSequence());
   }
 
   static Request request(ByteBuffer buf, int from, int to) {
@@ -222,6 +255,14 @@ final class Bodies {
     byte[] payload = new byte[view.payloadLength()];
     buf.get(view.payloadStart(), payload);
     return new Data(view.call(), view.offset(), view.more(), view.last(), ByteBuffer.wrap(payload));
+  }
+
+  static Feed feed(ByteBuffer buf, int from, int to) {
+    FeedView view = new FeedView();
+    view.read(buf, from, to);
+    byte[] frames = new byte[view.framesEnd() - view.framesStart()];
+    buf.get(view.framesStart(), frames);
+    return new Feed(view.id(), view.from(), view.to(), view.head(), ByteBuffer.wrap(frames));
   }
 
   static Invoke invoke(ByteBuffer buf, int from, int to) {

@@ -6,17 +6,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Consume;
+import io.eventbus.schema.ConsumeMode;
+import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Event;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Limits;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
+import io.eventbus.schema.Publish;
 import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Truncated;
+import io.eventbus.schema.TruncatedReason;
 import io.eventbus.schema.Welcome;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -55,22 +63,42 @@ class ControlFramesTest {
   @Test
   void aWelcomeMayEndBeforeEachFieldWithADefault() {
     List<String> both = List.of("x", "y");
-    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 10, 11);
-    assertEnds(
-        TypeCode.WELCOME, full, 1, new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 10, 0));
-    assertEnds(
-        TypeCode.WELCOME, full, 2, new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 0, 0));
-    assertEnds(
-        TypeCode.WELCOME, full, 3, new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 0, 0, 0));
-    assertEnds(
-        TypeCode.WELCOME, full, 4, new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 0, 0, 0, 0));
-    assertEnds(
-        TypeCode.WELCOME, full, 5, new Welcome("b", "s", 1L, "r", LIMITS, both, 0L, 0, 0, 0, 0));
+    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 10, 11, true);
     assertEnds(
         TypeCode.WELCOME,
         full,
-        11,
-        new Welcome("b", "s", 1L, "r", LIMITS, List.of(), 0L, 0, 0, 0, 0));
+        1,
+        new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 10, 11, false));
+    assertEnds(
+        TypeCode.WELCOME,
+        full,
+        2,
+        new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 10, 0, false));
+    assertEnds(
+        TypeCode.WELCOME,
+        full,
+        3,
+        new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 0, 0, false));
+    assertEnds(
+        TypeCode.WELCOME,
+        full,
+        4,
+        new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 0, 0, 0, false));
+    assertEnds(
+        TypeCode.WELCOME,
+        full,
+        5,
+        new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 0, 0, 0, 0, false));
+    assertEnds(
+        TypeCode.WELCOME,
+        full,
+        6,
+        new Welcome("b", "s", 1L, "r", LIMITS, both, 0L, 0, 0, 0, 0, false));
+    assertEnds(
+        TypeCode.WELCOME,
+        full,
+        12,
+        new Welcome("b", "s", 1L, "r", LIMITS, List.of(), 0L, 0, 0, 0, 0, false));
   }
 
   @Test
@@ -82,16 +110,38 @@ class ControlFramesTest {
 
   @Test
   void aConfirmMayEndBeforeTheTopic() {
-    Confirm confirm = new Confirm(1, 2L, "t", 7L);
-    assertEnds(TypeCode.CONFIRM, confirm, 3, new Confirm(1, 2L, "", -1L));
-    assertEnds(TypeCode.CONFIRM, confirm, 1, new Confirm(1, 2L, "t", -1L));
+    Confirm confirm = new Confirm(1, 2L, "t", 7L, 9L, true);
+    assertEnds(TypeCode.CONFIRM, confirm, 5, new Confirm(1, 2L, "", -1L, 0L, false));
+    assertEnds(TypeCode.CONFIRM, confirm, 3, new Confirm(1, 2L, "t", -1L, 0L, false));
+    assertEnds(TypeCode.CONFIRM, confirm, 2, new Confirm(1, 2L, "t", 7L, 0L, false));
+    assertEnds(TypeCode.CONFIRM, confirm, 1, new Confirm(1, 2L, "t", 7L, 9L, false));
   }
 
   @Test
   void aDeliverMayEndBeforeTheGroups() {
     byte[] body = {2, 't', 2, 2, 0, 0, 1, 0};
     assertThat(Bodies.read(TypeCode.DELIVER, body))
-        .isEqualTo(new Deliver("t", 1L, 1L, 0L, 0L, -1L, List.of(), List.of()));
+        .isEqualTo(new Deliver("t", 1L, 1L, 0L, 0L, -1L, List.of(), List.of(), 0L, 0L));
+    Deliver whole = new Deliver("t", 1L, 1L, 0L, 0L, 7L, List.of(), List.of(), 8L, 9L);
+    assertEnds(
+        TypeCode.DELIVER,
+        whole,
+        1,
+        new Deliver("t", 1L, 1L, 0L, 0L, 7L, List.of(), List.of(), 8L, 0L));
+    assertEnds(
+        TypeCode.DELIVER,
+        whole,
+        2,
+        new Deliver("t", 1L, 1L, 0L, 0L, 7L, List.of(), List.of(), 0L, 0L));
+  }
+
+  @Test
+  void aPublishMayEndBehindItsEvents() {
+    List<Event> events = List.of(new Event(0L, null, Map.of(), ByteBuffer.allocate(0)));
+    Publish whole = new Publish("t", 1L, 0L, false, events, 1L, 2L, 3L);
+    assertEnds(TypeCode.PUBLISH, whole, 1, new Publish("t", 1L, 0L, false, events, 1L, 2L, 0L));
+    assertEnds(TypeCode.PUBLISH, whole, 2, new Publish("t", 1L, 0L, false, events, 1L, 0L, 0L));
+    assertEnds(TypeCode.PUBLISH, whole, 3, new Publish("t", 1L, 0L, false, events, 0L, 0L, 0L));
   }
 
   private static void assertEnds(
@@ -109,6 +159,10 @@ class ControlFramesTest {
         .isEqualTo(new Gap("", 0L, 0L, 0L, GapReason.UNKNOWN));
     assertThat(Bodies.read(TypeCode.CHANGE_BUS, new byte[] {0, 126, 0, 0, 0}))
         .isEqualTo(new ChangeBus(List.of(), ChangeReason.OVERLOAD, 0L, "", 0));
+    assertThat(Bodies.read(TypeCode.CONSUME, new byte[] {0, 0, 0, 0, 126, 126, 0, 0}))
+        .isEqualTo(new Consume(0L, "", "", "", ConsumeMode.UNKNOWN, ConsumeStart.UNKNOWN, 0L, 0L));
+    assertThat(Bodies.read(TypeCode.TRUNCATED, new byte[] {0, 2, 2, 126}))
+        .isEqualTo(new Truncated(0L, 1L, 1L, TruncatedReason.UNKNOWN));
   }
 
   @Test
@@ -150,7 +204,19 @@ class ControlFramesTest {
             "OVERLOADED",
             "SHUTTING_DOWN",
             "IDLE",
-            "REPLACED");
+            "REPLACED",
+            "SEQUENCE_GAP",
+            "EXPECTATION_FAILED",
+            "STORE_FULL",
+            "UNAVAILABLE",
+            "NO_JOURNAL");
+    assertThat(ConsumeMode.values()).extracting(Enum::name).startsWith("UNKNOWN", "EXCLUSIVE");
+    assertThat(ConsumeStart.values())
+        .extracting(Enum::name)
+        .startsWith("UNKNOWN", "FIRST", "NEW", "LATEST_VALUES", "POSITION", "TIME");
+    assertThat(TruncatedReason.values())
+        .extracting(Enum::name)
+        .startsWith("UNKNOWN", "RETENTION", "PURGED", "EXPIRED", "DAMAGED");
   }
 
   @Test
@@ -232,14 +298,14 @@ class ControlFramesTest {
 
   @Test
   void creditCountsFromZero() {
-    Credit least = new Credit(-1L, 0L, 0L);
+    Credit least = new Credit(-1L, 0L, 0L, 0L);
     assertThat(Bodies.read(TypeCode.CREDIT, Bodies.avro(least))).isEqualTo(least);
-    Credit most = new Credit(0L, Long.MAX_VALUE, Long.MAX_VALUE);
+    Credit most = new Credit(0L, Long.MAX_VALUE, Long.MAX_VALUE, 0L);
     assertThat(Bodies.read(TypeCode.CREDIT, Bodies.avro(most))).isEqualTo(most);
-    assertThatThrownBy(() -> Bodies.read(TypeCode.CREDIT, Bodies.avro(new Credit(0L, -1L, 0L))))
+    assertThatThrownBy(() -> Bodies.read(TypeCode.CREDIT, Bodies.avro(new Credit(0L, -1L, 0L, 0L))))
         .hasMessage("Credit.limit: -1 at byte 1 (expected: at least 0)");
     assertThatThrownBy(
-            () -> Bodies.read(TypeCode.CREDIT, Bodies.avro(new Credit(0L, 0L, Long.MIN_VALUE))))
+            () -> Bodies.read(TypeCode.CREDIT, Bodies.avro(new Credit(0L, 0L, Long.MIN_VALUE, 0L))))
         .hasMessage("Credit.received: " + Long.MIN_VALUE + " at byte 2 (expected: at least 0)");
   }
 

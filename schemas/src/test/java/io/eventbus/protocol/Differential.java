@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Consume;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.Invoke;
@@ -11,6 +12,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Request;
+import io.eventbus.schema.Truncated;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.apache.avro.AvroRuntimeException;
@@ -43,7 +45,9 @@ final class Differential {
           || ours instanceof ChangeBus
           || ours instanceof Request
           || ours instanceof Invoke
-          || ours instanceof Failure) {
+          || ours instanceof Failure
+          || ours instanceof Consume
+          || ours instanceof Truncated) {
         // A symbol that this version does not know; the library gives up, we take the default.
         return true;
       }

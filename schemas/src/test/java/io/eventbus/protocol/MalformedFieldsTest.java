@@ -75,7 +75,10 @@ class MalformedFieldsTest {
             "Event.headers STRING 0276",
             "Event.headers END 00",
             "Event.payload BYTES 04ffff",
-            "events END 00"));
+            "events END 00",
+            "Publish.expect LONG 8401 ?",
+            "Publish.delayMillis LONG 8401 ?",
+            "Publish.ttlMillis LONG 8401 ?"));
     records.put(
         "SUBSCRIBE",
         parts(
@@ -115,7 +118,9 @@ class MalformedFieldsTest {
             "events END 00",
             "Deliver.groups BLOCK 02 ?",
             "Deliver.groups LONG 8401",
-            "Deliver.groups END 00"));
+            "Deliver.groups END 00",
+            "Deliver.originProducer LONG 8401 ?",
+            "Deliver.originSequence LONG 8401 ?"));
     records.put(
         "ACK", parts("Ack.topic STRING 0274", "Ack.producer LONG 8401", "Ack.sequence LONG 8401"));
     records.put("UNSUBSCRIBE", parts("Unsubscribe.id LONG 8401"));
@@ -137,7 +142,10 @@ class MalformedFieldsTest {
             "Welcome.others END 00",
             "Welcome.expiresAt LONG 8401 ?",
             "Welcome.calls INT 8401 ?",
-            "Welcome.services INT 8401 ?"));
+            "Welcome.services INT 8401 ?",
+            "Welcome.tunnels INT 8401 ?",
+            "Welcome.window INT 8401 ?",
+            "Welcome.durable BOOLEAN 01 ?"));
     records.put(
         "PROBLEM",
         parts(
@@ -149,7 +157,13 @@ class MalformedFieldsTest {
             "Problem.topic STRING 0274 ?"));
     records.put(
         "CONFIRM",
-        parts("Confirm.typeCode INT 02", "Confirm.about LONG 8401", "Confirm.topic STRING 0274 ?"));
+        parts(
+            "Confirm.typeCode INT 02",
+            "Confirm.about LONG 8401",
+            "Confirm.topic STRING 0274 ?",
+            "Confirm.receivers LONG 8401 ?",
+            "Confirm.position LONG 8401 ?",
+            "Confirm.repeated BOOLEAN 01 ?"));
     records.put(
         "GAP",
         parts(
@@ -170,7 +184,11 @@ class MalformedFieldsTest {
             "Data.payload BYTES 04ffff"));
     records.put(
         "CREDIT",
-        parts("Credit.call LONG 8401", "Credit.limit LONG 8401", "Credit.received LONG 8401"));
+        parts(
+            "Credit.call LONG 8401",
+            "Credit.limit LONG 8401",
+            "Credit.received LONG 8401",
+            "Credit.consumer LONG 8401 ?"));
     records.put(
         "AUTHENTICATE",
         parts(
@@ -270,6 +288,53 @@ class MalformedFieldsTest {
     records.put("CANCEL", parts("Cancel.call LONG 8401", "Cancel.reason STRING 0272 ?"));
     records.put("CAPACITY", parts("Capacity.id LONG 8401", "Capacity.concurrency INT 8401"));
     records.put("ECHO", parts("Echo.id LONG 8401"));
+    records.put(
+        "CONSUME",
+        parts(
+            "Consume.id LONG 8401",
+            "Consume.filter STRING 0261",
+            "Consume.journal STRING 026a",
+            "Consume.name STRING 026e",
+            "Consume.mode ENUM 02",
+            "Consume.start ENUM 04",
+            "Consume.from LONG 8401",
+            "Consume.limit LONG 8401"));
+    records.put(
+        "FEED",
+        parts(
+            "Feed.id LONG 8401",
+            "Feed.from LONG 8401",
+            "Feed.to LONG 8401",
+            "Feed.head LONG 8401",
+            "Feed.frames BYTES 04ffff"));
+    records.put(
+        "SETTLE",
+        parts("Settle.id LONG 8401", "Settle.upTo LONG 8401", "Settle.confirm BOOLEAN 01"));
+    records.put(
+        "ASK",
+        parts(
+            "Ask.id LONG 8401",
+            "Ask.journal STRING 026a",
+            "Ask.topic STRING 0274",
+            "Ask.name STRING 026e",
+            "Ask.time LONG 8401"));
+    records.put(
+        "TOLD",
+        parts(
+            "Told.id LONG 8401",
+            "Told.journal STRING 026a",
+            "Told.first LONG 8401",
+            "Told.last LONG 8401",
+            "Told.topicLast LONG 8401",
+            "Told.atTime LONG 8401",
+            "Told.settled LONG 8401"));
+    records.put(
+        "TRUNCATED",
+        parts(
+            "Truncated.id LONG 8401",
+            "Truncated.from LONG 8401",
+            "Truncated.to LONG 8401",
+            "Truncated.reason ENUM 02"));
     records.put(
         "CHANGE_BUS_FAILED",
         parts("ChangeBusFailed.token STRING 0274", "ChangeBusFailed.message STRING 026d ?"));

@@ -6,6 +6,7 @@ import io.eventbus.schema.ErrorCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -74,7 +75,25 @@ class ProtocolDocumentTest {
         groups,
         1);
 
-    assertThat(out.array()).isEqualTo(deliver);
+    // A bus leaves the last two fields out, because the topic is not durable.
+    byte[] written = Bodies.bodyOf(TypeCode.DELIVER, out.array());
+    assertThat(Arrays.copyOf(written, written.length + 2)).isEqualTo(deliverBody);
+  }
+
+  @Test
+  void theFrameInTheFeedIsADeliver() {
+    byte[] body = Bodies.bodyOf(TypeCode.FEED, ProtocolDocument.frame(TypeCode.FEED));
+    ByteBuffer buffer = ByteBuffer.wrap(body);
+    FeedView feed = new FeedView();
+    feed.read(buffer, 0, body.length);
+    FrameCursor frames = new FrameCursor().wrap(buffer, feed.framesStart(), feed.framesEnd());
+    assertThat(frames.next()).isTrue();
+    assertThat(frames.typeCode()).isEqualTo(TypeCode.DELIVER.code());
+    DeliverView delivered = new DeliverView();
+    delivered.read(buffer, frames.bodyStart(), frames.bodyEnd(), FrameLimits.DEFAULT);
+    assertThat(delivered.offset()).isBetween(feed.from(), feed.to());
+    assertThat(delivered.originSequence()).isEqualTo(5);
+    assertThat(frames.next()).isFalse();
   }
 
   @Test

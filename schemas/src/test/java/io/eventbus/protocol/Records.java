@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import io.eventbus.schema.Ack;
+import io.eventbus.schema.Ask;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.CallKind;
@@ -12,6 +13,9 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Consume;
+import io.eventbus.schema.ConsumeMode;
+import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.Data;
 import io.eventbus.schema.Deliver;
@@ -22,6 +26,7 @@ import io.eventbus.schema.Event;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.schema.Feed;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Hello;
@@ -33,7 +38,11 @@ import io.eventbus.schema.Publish;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
+import io.eventbus.schema.Settle;
 import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Told;
+import io.eventbus.schema.Truncated;
+import io.eventbus.schema.TruncatedReason;
 import io.eventbus.schema.Unregister;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
@@ -96,7 +105,10 @@ final class Records {
             sequences(),
             Arbitraries.longs(),
             Arbitraries.of(true, false),
-            events().list().ofMinSize(1).ofMaxSize(8))
+            events().list().ofMinSize(1).ofMaxSize(8),
+            offsets(),
+            offsets(),
+            offsets())
         .as(Publish::new);
   }
 
@@ -113,8 +125,20 @@ final class Records {
             Arbitraries.longs(),
             Arbitraries.longs(),
             events().list().ofMaxSize(8),
-            groups())
-        .as(Deliver::new);
+            Combinators.combine(groups(), Arbitraries.longs(), Arbitraries.longs()).as(Tuple::of))
+        .as(
+            (topic, producer, sequence, schema, receivedAt, offset, events, tail) ->
+                new Deliver(
+                    topic,
+                    producer,
+                    sequence,
+                    schema,
+                    receivedAt,
+                    offset,
+                    events,
+                    tail.get1(),
+                    tail.get2(),
+                    tail.get3()));
   }
 
   static Arbitrary<Hello> hellos() {
@@ -141,7 +165,9 @@ final class Records {
             texts(20),
             limits,
             texts(20).list().ofMaxSize(6),
-            Combinators.combine(Arbitraries.longs(), ints, ints, ints, ints).as(Tuple::of))
+            Combinators.combine(
+                    Arbitraries.longs(), ints, ints, ints, ints, Arbitraries.of(true, false))
+                .as(Tuple::of))
         .as(
             (bus, session, producer, resume, most, others, tail) ->
                 new Welcome(
@@ -155,7 +181,8 @@ final class Records {
                     tail.get2(),
                     tail.get3(),
                     tail.get4(),
-                    tail.get5()));
+                    tail.get5(),
+                    tail.get6()));
   }
 
   static Arbitrary<Problem> problems() {
@@ -329,6 +356,31 @@ final class Records {
                     more));
   }
 
+  static Arbitrary<Consume> consumes() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            texts(40),
+            texts(20),
+            texts(20),
+            Arbitraries.of(ConsumeMode.values()),
+            Arbitraries.of(ConsumeStart.values()),
+            offsets(),
+            offsets())
+        .as(Consume::new);
+  }
+
+  static Arbitrary<Feed> feeds() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            sequences(),
+            Arbitraries.integers().between(-1, 499),
+            Arbitraries.integers().between(0, 499),
+            Arbitraries.bytes().array(byte[].class).ofMaxSize(40).map(ByteBuffer::wrap))
+        .as(
+            (id, from, more, rest, frames) ->
+                new Feed(id, from, from + more, from + more + rest, frames));
+  }
+
   /** Returns any record of any type. */
   static Arbitrary<SpecificRecord> all() {
     Arbitrary<Long> longs = Arbitraries.longs();
@@ -344,14 +396,40 @@ final class Records {
             longs.map(Unsubscribe::new).map(r -> (SpecificRecord) r),
             welcomes().map(r -> (SpecificRecord) r),
             problems().map(r -> (SpecificRecord) r),
-            Combinators.combine(Arbitraries.integers(), longs, texts(60), longs)
+            Combinators.combine(
+                    Arbitraries.integers(),
+                    longs,
+                    texts(60),
+                    longs,
+                    counts,
+                    Arbitraries.of(true, false))
                 .as(Confirm::new)
                 .map(r -> (SpecificRecord) r),
             gaps().map(r -> (SpecificRecord) r),
             longs.map(Barrier::new).map(r -> (SpecificRecord) r),
             longs.map(Drained::new).map(r -> (SpecificRecord) r),
             data().map(r -> (SpecificRecord) r),
-            Combinators.combine(longs, counts, counts).as(Credit::new).map(r -> (SpecificRecord) r),
+            Combinators.combine(longs, counts, counts, longs)
+                .as(Credit::new)
+                .map(r -> (SpecificRecord) r),
+            consumes().map(r -> (SpecificRecord) r),
+            feeds().map(r -> (SpecificRecord) r),
+            Combinators.combine(longs, sequences(), Arbitraries.of(true, false))
+                .as(Settle::new)
+                .map(r -> (SpecificRecord) r),
+            Combinators.combine(longs, texts(20), texts(40), texts(20), counts)
+                .as(Ask::new)
+                .map(r -> (SpecificRecord) r),
+            Combinators.combine(longs, texts(20), longs, longs, longs, longs, longs)
+                .as(Told::new)
+                .map(r -> (SpecificRecord) r),
+            Combinators.combine(
+                    longs,
+                    sequences(),
+                    Arbitraries.integers().between(0, 999),
+                    Arbitraries.of(TruncatedReason.values()))
+                .as((id, from, more, reason) -> new Truncated(id, from, from + more, reason))
+                .map(r -> (SpecificRecord) r),
             Combinators.combine(texts(60), texts(20).injectNull(0.3))
                 .as(Authenticate::new)
                 .map(r -> (SpecificRecord) r),

@@ -43,8 +43,19 @@ class TypeCodeTest {
     assertThat(TypeCode.AUTHENTICATE.code()).isEqualTo(32);
     assertThat(TypeCode.of(33)).isEqualTo(TypeCode.ECHO);
     assertThat(TypeCode.ECHO.code()).isEqualTo(33);
-    assertThat(TypeCode.values()).hasSize(names.length + calls.length + 4);
-    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 20..28, 31..33");
+    String[] durable = {"CONSUME", "FEED", "SETTLE"};
+    for (int i = 0; i < durable.length; i++) {
+      assertThat(TypeCode.of(16 + i)).isEqualTo(TypeCode.valueOf(durable[i]));
+      assertThat(TypeCode.valueOf(durable[i]).code()).isEqualTo(16 + i);
+    }
+    assertThat(TypeCode.of(34)).isEqualTo(TypeCode.ASK);
+    assertThat(TypeCode.ASK.code()).isEqualTo(34);
+    assertThat(TypeCode.of(35)).isEqualTo(TypeCode.TOLD);
+    assertThat(TypeCode.TOLD.code()).isEqualTo(35);
+    assertThat(TypeCode.of(37)).isEqualTo(TypeCode.TRUNCATED);
+    assertThat(TypeCode.TRUNCATED.code()).isEqualTo(37);
+    assertThat(TypeCode.values()).hasSize(names.length + calls.length + durable.length + 7);
+    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 16..18, 20..28, 31..35, 37");
   }
 
   @Test
@@ -53,7 +64,9 @@ class TypeCodeTest {
     assertThat(TypeCode.of(14)).isNull();
     assertThat(TypeCode.of(29)).isNull();
     assertThat(TypeCode.of(30)).isNull();
-    assertThat(TypeCode.of(34)).isNull();
+    assertThat(TypeCode.of(19)).isNull();
+    assertThat(TypeCode.of(36)).isNull();
+    assertThat(TypeCode.of(38)).isNull();
     assertThat(TypeCode.of(Integer.MAX_VALUE)).isNull();
     assertThat(TypeCode.of(Integer.MIN_VALUE)).isNull();
   }

@@ -53,7 +53,10 @@ public final class FrameTypes {
           REPLY,
           FAILURE,
           CANCEL,
-          DATA ->
+          DATA,
+          FEED,
+          TOLD,
+          TRUNCATED ->
           true;
       default -> false;
     };
@@ -79,6 +82,18 @@ public final class FrameTypes {
   public static boolean isAboutServices(TypeCode type) {
     return switch (type) {
       case REGISTER, UNREGISTER, REQUEST, INVOKE, REPLY, FAILURE, CANCEL, DATA, CAPACITY -> true;
+      default -> false;
+    };
+  }
+
+  /**
+   * Returns whether a type is about durable topics, which a library need not support.
+   *
+   * @return true for frames that only clients with consumers or questions send and receive
+   */
+  public static boolean isAboutDurableTopics(TypeCode type) {
+    return switch (type) {
+      case CONSUME, FEED, SETTLE, ASK, TOLD, TRUNCATED -> true;
       default -> false;
     };
   }

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.DataView;
 import io.eventbus.protocol.DeliverView;
+import io.eventbus.protocol.DurableFrames;
+import io.eventbus.protocol.FeedView;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.InvokeView;
@@ -85,6 +87,12 @@ public record KitFrame(int typeCode, String name, ObjectNode record) {
       case CAPACITY -> ServiceFrames.capacity(buffer, from, to);
       case ECHO -> ControlFrames.echo(buffer, from, to);
       case AUTHENTICATE -> ControlFrames.authenticate(buffer, from, to);
+      case CONSUME -> DurableFrames.consume(buffer, from, to);
+      case FEED -> new FeedView().read(buffer, from, to);
+      case SETTLE -> DurableFrames.settle(buffer, from, to);
+      case ASK -> DurableFrames.ask(buffer, from, to);
+      case TOLD -> DurableFrames.told(buffer, from, to);
+      case TRUNCATED -> DurableFrames.truncated(buffer, from, to);
     }
   }
 

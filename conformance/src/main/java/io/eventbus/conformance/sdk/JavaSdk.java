@@ -67,6 +67,7 @@ public final class JavaSdk implements AutoCloseable {
           "broadcast",
           "tunnels",
           "strict",
+          "durable",
           "decode",
           "encode",
           "topics",

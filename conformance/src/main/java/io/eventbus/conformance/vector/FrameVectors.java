@@ -11,6 +11,8 @@ import io.eventbus.conformance.frame.RecordWriter;
 import io.eventbus.protocol.FrameSchemas;
 import io.eventbus.protocol.TypeCode;
 import java.math.BigInteger;
+import java.util.Base64;
+import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -63,6 +65,7 @@ final class FrameVectors {
     vectors.moreFields();
     vectors.symbols();
     vectors.unknownTypes();
+    vectors.feeds();
     return vectors.out;
   }
 
@@ -96,6 +99,18 @@ final class FrameVectors {
     add("data-offset-2-53", TypeCode.DATA, "Data", "offset", (1L << 53) + 1);
     add("data-call-least", TypeCode.DATA, "Data", "call", Long.MIN_VALUE);
     add("credit-zero", TypeCode.CREDIT, "Credit", "limit", 0);
+    add("credit-consumer", TypeCode.CREDIT, "Credit", "consumer", 4);
+    add("confirm-position-2-53", TypeCode.CONFIRM, "Confirm", "position", (1L << 53) - 1);
+    add("deliver-position-2-53", TypeCode.DELIVER, "Deliver", "offset", (1L << 53) - 1);
+    add("deliver-origin-wide", TypeCode.DELIVER, "Deliver", "originProducer", (1L << 53) + 1);
+    add("publish-expect-empty", TypeCode.PUBLISH, "Publish", "expect", 1);
+    add("publish-expect-2-53", TypeCode.PUBLISH, "Publish", "expect", (1L << 53) - 1);
+    add("publish-delay", TypeCode.PUBLISH, "Publish", "delayMillis", 60_000);
+    add("publish-ttl", TypeCode.PUBLISH, "Publish", "ttlMillis", 86_400_000);
+    add("feed-head-2-53", TypeCode.FEED, "Feed", "head", (1L << 53) - 1);
+    add("settle-2-53", TypeCode.SETTLE, "Settle", "upTo", (1L << 53) - 1);
+    add("told-nothing-settled", TypeCode.TOLD, "Told", "settled", -1);
+    add("consume-limit-0", TypeCode.CONSUME, "Consume", "limit", 0);
   }
 
   private void texts() {
@@ -181,7 +196,7 @@ final class FrameVectors {
 
   /** Adds bodies that end before a field with a default. */
   private void fewerFields() {
-    Map<TypeCode, Integer> least =
+    Map<TypeCode, Integer> others =
         Map.of(
             TypeCode.HELLO,
             2,
@@ -203,6 +218,9 @@ final class FrameVectors {
             4,
             TypeCode.CANCEL,
             1);
+    Map<TypeCode, Integer> least = new EnumMap<>(others);
+    least.put(TypeCode.PUBLISH, 5);
+    least.put(TypeCode.CREDIT, 3);
     least.entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
         .forEach(
@@ -230,7 +248,7 @@ final class FrameVectors {
   }
 
   private void symbols() {
-    for (int symbol : List.of(18, 99, Integer.MAX_VALUE)) {
+    for (int symbol : List.of(23, 99, Integer.MAX_VALUE)) {
       add("unknown-error-code-" + symbol, TypeCode.PROBLEM, "Problem", "code", symbol);
       add("unknown-gap-reason-" + symbol, TypeCode.GAP, "Gap", "reason", symbol);
       add("unknown-change-reason-" + symbol, TypeCode.CHANGE_BUS, "ChangeBus", "reason", symbol);
@@ -244,14 +262,23 @@ final class FrameVectors {
     for (int symbol = 0; symbol < 12; symbol++) {
       add("failure-code-" + symbol, TypeCode.FAILURE, "Failure", "code", symbol);
     }
-    for (int symbol = 0; symbol < 18; symbol++) {
+    for (int symbol = 1; symbol < 5; symbol++) {
+      add("truncated-reason-" + symbol, TypeCode.TRUNCATED, "Truncated", "reason", symbol);
+    }
+    for (int symbol : List.of(5, Integer.MAX_VALUE)) {
+      add("unknown-truncated-reason-" + symbol, TypeCode.TRUNCATED, "Truncated", "reason", symbol);
+    }
+    for (int symbol = 1; symbol < 6; symbol++) {
+      add("consume-start-" + symbol, TypeCode.CONSUME, "Consume", "start", symbol);
+    }
+    for (int symbol = 0; symbol < 23; symbol++) {
       add("error-code-" + symbol, TypeCode.PROBLEM, "Problem", "code", symbol);
     }
   }
 
   private void unknownTypes() {
     byte[] known = COUNTED.frame(TypeCode.DRAINED, example("Drained"));
-    for (int code : List.of(14, 34, 63, 64, 1000, Integer.MAX_VALUE, -1, Integer.MIN_VALUE)) {
+    for (int code : List.of(14, 36, 63, 64, 1000, Integer.MAX_VALUE, -1, Integer.MIN_VALUE)) {
       byte[] unknown =
           Bytes.frame(code, "anything".getBytes(java.nio.charset.StandardCharsets.UTF_8));
       add(
@@ -265,6 +292,19 @@ final class FrameVectors {
             .raw(RecordWriter.asBuses().frame(TypeCode.DELIVER, example("Deliver")))
             .toArray();
     add("two-frames", TypeCode.DELIVER, two);
+  }
+
+  private void feeds() {
+    ObjectNode feed = example("Feed").put("to", "41").put("head", "41").put("frames", "");
+    add("feed-covers-nothing", TypeCode.FEED, COUNTED.frame(TypeCode.FEED, feed));
+    feed.put("to", "60").put("head", "99");
+    add("feed-without-events", TypeCode.FEED, COUNTED.frame(TypeCode.FEED, feed));
+    byte[] deliver =
+        RecordWriter.asBuses().frame(TypeCode.DELIVER, example("Deliver").put("offset", "44"));
+    byte[] frames =
+        new Bytes().raw(Bytes.frame(63, new byte[] {7})).raw(deliver).raw(deliver).toArray();
+    feed.put("frames", Base64.getEncoder().encodeToString(frames));
+    add("feed-with-an-unknown-type", TypeCode.FEED, COUNTED.frame(TypeCode.FEED, feed));
   }
 
   private void add(String id, TypeCode type, String name, String field, long value) {
@@ -282,6 +322,9 @@ final class FrameVectors {
     }
     if (FrameTypes.isAboutServices(type)) {
       vector.put("services", true);
+    }
+    if (FrameTypes.isAboutDurableTopics(type)) {
+      vector.put("durable", true);
     }
     vector.put("hex", HexFormat.of().formatHex(message));
     ArrayNode frames = vector.putArray("frames");

@@ -35,6 +35,12 @@ final class RefusedVectors {
           "confirm-type-of-6-bytes",
           "reply-time-negative",
           "data-offset-negative",
+          "confirm-position-negative",
+          "feed-from-0",
+          "feed-to-small",
+          "feed-head-small",
+          "truncated-to-small",
+          "truncated-reason-negative",
           "events-least-long",
           "block-size-small",
           "block-size-great",
@@ -141,6 +147,32 @@ final class RefusedVectors {
         TypeCode.PUBLISH,
         publish(Long.MAX_VALUE, new Bytes().number(1).raw(event())));
     body("publish-no-event", TypeCode.PUBLISH, publish(1, new Bytes()));
+    body(
+        "publish-expect-negative",
+        TypeCode.PUBLISH,
+        publish(1, new Bytes().number(1).raw(event())).number(-1));
+    body(
+        "confirm-position-negative",
+        TypeCode.CONFIRM,
+        new Bytes().number(1).number(1).text("a").number(-1).number(-1));
+    body("feed-from-0", TypeCode.FEED, feed(0, 0, 0));
+    body("feed-to-small", TypeCode.FEED, feed(5, 3, 9));
+    body("feed-head-small", TypeCode.FEED, feed(5, 7, 6));
+    body(
+        "feed-frames-past-body",
+        TypeCode.FEED,
+        new Bytes().number(4).number(5).number(7).number(9).number(50).raw(1));
+    body("settle-0", TypeCode.SETTLE, new Bytes().number(4).number(0).raw(0));
+    body("consume-limit-negative", TypeCode.CONSUME, consume(1, -1));
+    body("consume-start-negative", TypeCode.CONSUME, consume(-1, 0));
+    body(
+        "truncated-to-small",
+        TypeCode.TRUNCATED,
+        new Bytes().number(4).number(9).number(8).number(1));
+    body(
+        "truncated-reason-negative",
+        TypeCode.TRUNCATED,
+        new Bytes().number(4).number(1).number(8).number(-1));
   }
 
   private void blocks() {
@@ -198,6 +230,22 @@ final class RefusedVectors {
     return new Bytes().text("a").number(sequence).number(0).raw(0).raw(blocks.toArray()).number(0);
   }
 
+  private static Bytes feed(long from, long to, long head) {
+    return new Bytes().number(4).number(from).number(to).number(head).number(0);
+  }
+
+  private static Bytes consume(long start, long limit) {
+    return new Bytes()
+        .number(4)
+        .text("a")
+        .text("")
+        .text("n")
+        .number(1)
+        .number(start)
+        .number(0)
+        .number(limit);
+  }
+
   private static Bytes problem(byte[] message) {
     return new Bytes().number(0).sized(message).raw(0).number(0);
   }
@@ -240,6 +288,9 @@ final class RefusedVectors {
     ObjectNode vector = (ObjectNode) out.get(out.size() - 1);
     if (FrameTypes.isAboutServices(type)) {
       vector.put("services", true);
+    }
+    if (FrameTypes.isAboutDurableTopics(type)) {
+      vector.put("durable", true);
     }
     if (STRICT.contains(id)) {
       vector.put("strict", true);

@@ -512,7 +512,13 @@ public final class Router {
         deliver.eventsStart() - frameStart,
         deliver.eventsEnd() - deliver.eventsStart(),
         scratch.flip(),
-        tail(ids, count));
+        tail(deliver, ids, count));
+  }
+
+  private static ByteBuffer tail(DeliverView deliver, long[] ids, int count) {
+    ByteBuffer tail = ByteBuffer.allocate(Frames.deliverTailSize(deliver, ids, count));
+    Frames.writeDeliverTail(tail, deliver, ids, count);
+    return tail.flip();
   }
 
   private static ByteBuffer tail(long[] ids, int count) {

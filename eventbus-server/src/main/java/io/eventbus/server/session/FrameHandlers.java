@@ -119,6 +119,11 @@ final class FrameHandlers {
 
   private FrameHandlers() {}
 
+  /** Returns whether a type is for durable topics, which this bus does not have. */
+  static boolean isForDurableTopics(TypeCode type) {
+    return type == TypeCode.CONSUME || type == TypeCode.SETTLE || type == TypeCode.ASK;
+  }
+
   /** Returns the id that a frame is about; 0 for a type without one. */
   static long idOf(@Nullable TypeCode type, ByteBuffer in, int from, int to) {
     boolean has =

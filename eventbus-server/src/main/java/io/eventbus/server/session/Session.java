@@ -219,6 +219,15 @@ public final class Session {
           "");
       return true;
     }
+    if (FrameHandlers.isForDurableTopics(type)) {
+      refuse(
+          ErrorCode.UNKNOWN_TYPE,
+          type + " is for durable topics, which this bus does not have; the frame was skipped",
+          0,
+          type.code(),
+          "");
+      return true;
+    }
     FrameHandler handler = FrameHandlers.of(type);
     if (handler == null) {
       violation("a client sent " + type + ", which only a bus may send", frames.typeCode());

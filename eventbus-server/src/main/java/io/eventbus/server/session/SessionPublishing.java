@@ -27,6 +27,9 @@ final class SessionPublishing {
   /** Events that are checked in one unit of work. */
   private static final int CHECKED_EVENTS = 16;
 
+  private static final String NOT_DURABLE =
+      "the topic is not durable (expected: a durable one for expect, delayMillis and ttlMillis)";
+
   private final LoopContext loop;
   private final Outbound out;
   private final ConnectionControl connection;
@@ -123,6 +126,10 @@ final class SessionPublishing {
       return true;
     }
     loop.budget().spend(loop.router.takeLookupWork());
+    if (publish.needsDurable()) {
+      refuse(ErrorCode.NO_JOURNAL, NOT_DURABLE, publish);
+      return true;
+    }
     if (broadcast
         ? !broadcasts.mayPublishSelected()
         : !everythingAllowed && !mayPublishSelected()) {

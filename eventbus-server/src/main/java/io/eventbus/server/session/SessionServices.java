@@ -522,7 +522,7 @@ public final class SessionServices implements MemberPort {
 
   private void confirm(TypeCode type, long id) {
     send(
-        ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L)),
+        ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L, 0L, false)),
         DeliveryKind.CALL_ANSWER);
   }
 

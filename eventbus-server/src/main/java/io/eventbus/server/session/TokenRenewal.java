@@ -164,7 +164,8 @@ final class TokenRenewal {
     out.send(
         ControlFrames.encode(
             TypeCode.CONFIRM,
-            new Confirm(TypeCode.AUTHENTICATE.code(), admission.expiresAtMicros(), "", -1L)));
+            new Confirm(
+                TypeCode.AUTHENTICATE.code(), admission.expiresAtMicros(), "", -1L, 0L, false)));
   }
 
   private void refuse(ErrorCode code, String message, boolean retryable) {

@@ -173,7 +173,13 @@ public final class SampleFrames {
                 UNREGISTER,
                 REQUEST,
                 CAPACITY,
-                AUTHENTICATE ->
+                AUTHENTICATE,
+                CONSUME,
+                FEED,
+                SETTLE,
+                ASK,
+                TOLD,
+                TRUNCATED ->
                 throw new AssertionError("a bus sent " + type);
           });
     }

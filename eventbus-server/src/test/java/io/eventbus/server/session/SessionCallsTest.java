@@ -121,7 +121,7 @@ class SessionCallsTest {
   private void serve(String service) {
     say(member, new Register(1L, service, 4, false, "", Map.of(), Overflow.DROP_OLDEST));
     assertThat(membersLink.taken())
-        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L));
+        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L, 0L, false));
   }
 
   private Invoke invoked() {
@@ -369,7 +369,8 @@ class SessionCallsTest {
     long call = invoked().getCall();
     say(member, new Unregister(1L));
     assertThat(membersLink.taken())
-        .containsExactly(new Confirm(TypeCode.UNREGISTER.code(), 1L, "", -1L), new Drained(1L));
+        .containsExactly(
+            new Confirm(TypeCode.UNREGISTER.code(), 1L, "", -1L, 0L, false), new Drained(1L));
     say(caller, SampleCalls.request(2, "orders", ""));
     assertFailed(2, FailureCode.NO_MEMBER, Execution.NO);
     say(member, SampleCalls.reply(call, "done"));
@@ -499,8 +500,8 @@ class SessionCallsTest {
 
     say(
         member,
-        new Publish("t", 1L, 0L, true, List.of(SampleCalls.event("a"))),
-        new Publish("t", 2L, 0L, true, List.of(SampleCalls.event("b"))),
+        new Publish("t", 1L, 0L, true, List.of(SampleCalls.event("a")), 0L, 0L, 0L),
+        new Publish("t", 2L, 0L, true, List.of(SampleCalls.event("b")), 0L, 0L, 0L),
         SampleCalls.reply(call, "12"),
         new Subscribe(3L, "later", null, Overflow.BLOCK));
 
@@ -513,9 +514,9 @@ class SessionCallsTest {
 
     assertThat(membersLink.taken())
         .containsExactly(
-            new Confirm(TypeCode.PUBLISH.code(), 1L, "t", 1L),
-            new Confirm(TypeCode.PUBLISH.code(), 2L, "t", 1L),
-            new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L));
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "t", 1L, 0L, false),
+            new Confirm(TypeCode.PUBLISH.code(), 2L, "t", 1L, 0L, false),
+            new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false));
   }
 
   @Test
@@ -527,7 +528,8 @@ class SessionCallsTest {
     Event event = SampleCalls.event("x".repeat(900));
     for (long i = 1; i <= 200; i++) {
       all.writeBytes(
-          ControlFrames.encode(TypeCode.PUBLISH, new Publish("t", i, 0L, false, List.of(event))));
+          ControlFrames.encode(
+              TypeCode.PUBLISH, new Publish("t", i, 0L, false, List.of(event), 0L, 0L, 0L)));
     }
     ByteBuffer message = ByteBuffer.wrap(all.toByteArray());
     long keptBefore = member.keptBytes();

@@ -143,7 +143,7 @@ class SessionInClusterTest {
   }
 
   private static Confirm confirm(TypeCode type, long id) {
-    return new Confirm(type.code(), id, "", -1L);
+    return new Confirm(type.code(), id, "", -1L, 0L, false);
   }
 
   @Test
@@ -379,7 +379,7 @@ class SessionInClusterTest {
     // An Echo and a Credit do not complete the move.
     handle(isMovingHere, ControlFrames.encode(TypeCode.ECHO, new Echo(9L)));
     assertThat(there.taken()).containsExactly(new Echo(9L));
-    handle(isMovingHere, ControlFrames.encode(TypeCode.CREDIT, new Credit(0L, 9L, 0L)));
+    handle(isMovingHere, ControlFrames.encode(TypeCode.CREDIT, new Credit(0L, 9L, 0L, 0L)));
     Subscribe request = new Subscribe(1L, "t", null, Overflow.BLOCK);
     handle(isMovingHere, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
     peers.known.remove().accept(false);

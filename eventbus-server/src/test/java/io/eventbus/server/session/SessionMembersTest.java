@@ -106,14 +106,22 @@ class SessionMembersTest {
   private void serve() {
     say(one, register(1, 4, Overflow.DROP_OLDEST));
     say(other, register(2, 0, Overflow.CONFLATE));
-    assertThat(oneLink.taken()).containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L));
+    assertThat(oneLink.taken())
+        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L, 0L, false));
     assertThat(otherLink.taken())
-        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 2L, "", -1L));
+        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 2L, "", -1L, 0L, false));
   }
 
   private static Publish broadcast(String service, long sequence) {
     return new Publish(
-        "$SRV." + service, sequence, 0L, true, List.of(SampleCalls.event("e" + sequence)));
+        "$SRV." + service,
+        sequence,
+        0L,
+        true,
+        List.of(SampleCalls.event("e" + sequence)),
+        0L,
+        0L,
+        0L);
   }
 
   private static Object only(FakeLink link) {
@@ -127,14 +135,15 @@ class SessionMembersTest {
     serve();
     say(caller, broadcast("room.1", 1));
     assertThat(only(callersLink))
-        .isEqualTo(new Confirm(TypeCode.PUBLISH.code(), 1L, "$SRV.room.1", 2L));
+        .isEqualTo(new Confirm(TypeCode.PUBLISH.code(), 1L, "$SRV.room.1", 2L, 0L, false));
     assertThat(oneLink.got).hasSize(1);
     assertThat(oneLink.policies).containsExactly(Overflow.DROP_OLDEST);
     assertThat(otherLink.policies).containsExactly(Overflow.CONFLATE);
 
     say(other, new Unregister(2L));
     assertThat(otherLink.taken())
-        .containsExactly(new Confirm(TypeCode.UNREGISTER.code(), 2L, "", -1L), new Drained(2L));
+        .containsExactly(
+            new Confirm(TypeCode.UNREGISTER.code(), 2L, "", -1L, 0L, false), new Drained(2L));
     say(caller, broadcast("room.1", 2));
     assertThat(oneLink.got).hasSize(2);
     assertThat(otherLink.got).hasSize(1);
@@ -180,7 +189,7 @@ class SessionMembersTest {
     say(caller, broadcast("$bus", 1));
     assertThat(((Problem) only(callersLink)).getCode()).isEqualTo(ErrorCode.ILLEGAL_TOPIC);
     for (String topic : List.of("$SRV", "$SYS.x", "$SRVx.a")) {
-      say(caller, new Publish(topic, 1L, 0L, true, List.of(SampleCalls.event("x"))));
+      say(caller, new Publish(topic, 1L, 0L, true, List.of(SampleCalls.event("x")), 0L, 0L, 0L));
       assertThat(((Problem) only(callersLink)).getCode())
           .as(topic)
           .isEqualTo(ErrorCode.ILLEGAL_TOPIC);

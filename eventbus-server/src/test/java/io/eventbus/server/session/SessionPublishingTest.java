@@ -2,19 +2,25 @@ package io.eventbus.server.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Event;
 import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Publish;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.subscription.RoutedSubscription;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Events that a client publishes. */
@@ -26,8 +32,8 @@ class SessionPublishingTest extends SessionTestCase {
     handle(SampleFrames.publish("a.b", 5, true, "x", "y", "z"));
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L),
-            new Confirm(TypeCode.PUBLISH.code(), 7L, "a.b", 1L));
+            new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false),
+            new Confirm(TypeCode.PUBLISH.code(), 7L, "a.b", 1L, 0L, false));
     assertThat(link.got).hasSize(1);
     SampleFrames.Delivered d = link.got.get(0);
     assertThat(d.producer()).isEqualTo(welcome.getProducer());
@@ -48,9 +54,24 @@ class SessionPublishingTest extends SessionTestCase {
     handle(SampleFrames.publish(topic, 9, true, "x", "y"));
     problem(ErrorCode.ILLEGAL_TOPIC, TypeCode.PUBLISH, 9, topic);
     handle(SampleFrames.publish("fine", 1, true, "x"));
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fine", 1L));
+    assertThat(link.taken())
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fine", 1L, 0L, false));
     assertThat(link.got).hasSize(1);
     assertThat(session.published()).isEqualTo(1);
+    assertThat(link.closed).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 0, 0", "0, 5, 0", "0, 0, 5"})
+  void whatOnlyADurableTopicHasIsRefusedForOthers(long expect, long delay, long ttl) {
+    welcome();
+    handle(subscribe(1, ">", null));
+    link.taken();
+    Event event = new Event(1L, null, Map.of(), ByteBuffer.allocate(0));
+    Publish publish = new Publish("t", 3L, 0L, true, List.of(event), expect, delay, ttl);
+    handle(ControlFrames.encode(TypeCode.PUBLISH, publish));
+    problem(ErrorCode.NO_JOURNAL, TypeCode.PUBLISH, 3, "t");
+    assertThat(link.got).isEmpty();
     assertThat(link.closed).isEmpty();
   }
 
@@ -85,7 +106,7 @@ class SessionPublishingTest extends SessionTestCase {
     assertThat(link.closed).isEmpty();
     handle(SampleFrames.publish("t".repeat(255), 7, true, "x"));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 7L, "t".repeat(255), 1L));
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 7L, "t".repeat(255), 1L, 0L, false));
     assertThat(link.got).hasSize(1);
   }
 
@@ -102,7 +123,8 @@ class SessionPublishingTest extends SessionTestCase {
     int at = handle(session, message, 0);
     assertThat(at).isEqualTo(first.length);
     assertThat(session.awaitsRoom()).isTrue();
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fast", 0L));
+    assertThat(link.taken())
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fast", 0L, 0L, false));
     assertThat(bus.counters.loops().get(0).publishersStopped.get()).isEqualTo(1);
     assertThat(retries).hasValue(0);
     // Called without need: it still has to wait, and has a new retry.
@@ -113,8 +135,8 @@ class SessionPublishingTest extends SessionTestCase {
     assertThat(session.awaitsRoom()).isFalse();
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.PUBLISH.code(), 1L, "slow", 1L),
-            new Confirm(TypeCode.PUBLISH.code(), 2L, "slow", 1L));
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "slow", 1L, 0L, false),
+            new Confirm(TypeCode.PUBLISH.code(), 2L, "slow", 1L, 0L, false));
     assertThat(link.got).extracting(SampleFrames.Delivered::sequence).containsExactly(1L, 2L);
     assertThat(session.published()).isEqualTo(3);
   }

@@ -56,14 +56,17 @@ class SessionSubscriptionsTest extends SessionTestCase {
     assertThat(link.closed).isEmpty();
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(5L)));
     handle(subscribe(7, "c", null));
-    assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, "", -1L));
+    assertThat(link.taken())
+        .last()
+        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, "", -1L, 0L, false));
   }
 
   @Test
   void aClientOfThisMachineMayObserve() {
     welcome();
     handle(subscribe(1, "$SYS.>", null));
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
+    assertThat(link.taken())
+        .containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false));
   }
 
   @Test
@@ -97,7 +100,9 @@ class SessionSubscriptionsTest extends SessionTestCase {
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(2L)));
     handle(subscribe(3, "a", "two"));
-    assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L));
+    assertThat(link.taken())
+        .last()
+        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false));
   }
 
   @Test
@@ -128,7 +133,8 @@ class SessionSubscriptionsTest extends SessionTestCase {
     handle(subscribe(1, "a", null), subscribe(2, "a", null));
     link.taken();
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.UNSUBSCRIBE.code(), 1L, "", -1L));
+    assertThat(link.taken())
+        .containsExactly(new Confirm(TypeCode.UNSUBSCRIBE.code(), 1L, "", -1L, 0L, false));
     bus.loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
     handle(SampleFrames.publish("a", 1, false, "x"));

@@ -29,7 +29,18 @@ class SessionTest extends SessionTestCase {
   @ParameterizedTest
   @EnumSource(
       value = TypeCode.class,
-      names = {"CHANGE_BUS", "DELIVER", "WELCOME", "PROBLEM", "CONFIRM", "GAP", "DRAINED"})
+      names = {
+        "CHANGE_BUS",
+        "DELIVER",
+        "WELCOME",
+        "PROBLEM",
+        "CONFIRM",
+        "GAP",
+        "DRAINED",
+        "FEED",
+        "TOLD",
+        "TRUNCATED"
+      })
   void framesOfABusAreAViolation(TypeCode type) {
     welcome();
     byte[] gap = ControlFrames.encode(TypeCode.GAP, new Gap("t", 1L, 1L, 1L, GapReason.QUEUE_FULL));
@@ -49,8 +60,25 @@ class SessionTest extends SessionTestCase {
     Problem problem = (Problem) sent.get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.UNKNOWN_TYPE);
     assertThat(problem.getTypeCode()).isEqualTo(40);
-    assertThat(problem.getMessage()).contains("(expected: 0..13, 20..28, 31..33)");
-    assertThat(sent.get(1)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
+    assertThat(problem.getMessage()).contains("(expected: 0..13, 16..18, 20..28, 31..35, 37)");
+    assertThat(sent.get(1))
+        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false));
+    assertThat(link.closed).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = TypeCode.class,
+      names = {"CONSUME", "SETTLE", "ASK"})
+  void framesForDurableTopicsAreSkippedByABusWithoutThem(TypeCode type) {
+    welcome();
+    handle(new byte[] {(byte) (type.code() * 2), 2, 1}, subscribe(1, "a", null));
+    List<Object> sent = link.taken();
+    Problem problem = (Problem) sent.get(0);
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.UNKNOWN_TYPE);
+    assertThat(problem.getTypeCode()).isEqualTo(type.code());
+    assertThat(problem.getMessage()).startsWith(type + " is for durable topics");
+    assertThat(sent.get(1)).isInstanceOf(Confirm.class);
     assertThat(link.closed).isEmpty();
   }
 
@@ -105,7 +133,8 @@ class SessionTest extends SessionTestCase {
     assertThat(sent.subList(0, 3))
         .extracting(frame -> ((Problem) frame).getTypeCode())
         .containsExactly(2, 2, 5);
-    assertThat(sent.get(3)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L));
+    assertThat(sent.get(3))
+        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false));
   }
 
   @Test
@@ -145,7 +174,7 @@ class SessionTest extends SessionTestCase {
   }
 
   private static byte[] credit(long call, long limit) {
-    return ControlFrames.encode(TypeCode.CREDIT, new Credit(call, limit, 0L));
+    return ControlFrames.encode(TypeCode.CREDIT, new Credit(call, limit, 0L, 0L));
   }
 
   @Test
@@ -167,7 +196,8 @@ class SessionTest extends SessionTestCase {
         SampleFrames.publish("a", 1, true, "x"),
         ControlFrames.encode(TypeCode.BARRIER, new Barrier(-7L)));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 0L), new Barrier(-7L));
+        .containsExactly(
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 0L, 0L, false), new Barrier(-7L));
   }
 
   @Test

@@ -193,8 +193,8 @@ class SessionTunnelsTest {
     // Everything is written, and the member gives no more credit.
     membersLink.writeBulk();
     assertThat(callersLink.taken()).isEmpty();
-    say(member, new Credit(number, LIMIT + 50_000, LIMIT));
-    assertThat(only(callersLink)).isEqualTo(new Credit(5L, LIMIT + 50_000, LIMIT));
+    say(member, new Credit(number, LIMIT + 50_000, LIMIT, 0L));
+    assertThat(only(callersLink)).isEqualTo(new Credit(5L, LIMIT + 50_000, LIMIT, 0L));
     say(caller, data(5, LIMIT, 10));
     assertThat(only(membersLink)).isEqualTo(data(number, LIMIT, 10));
   }
@@ -213,7 +213,7 @@ class SessionTunnelsTest {
       int bytes = (int) Math.min(60_000, told - sent - TunnelFrames.FRAME_COST);
       say(caller, data(5, sent, bytes));
       sent += TunnelFrames.cost(bytes);
-      say(member, new Credit(number, Long.MAX_VALUE, 0L));
+      say(member, new Credit(number, Long.MAX_VALUE, 0L, 0L));
       for (Object frame : callersLink.taken()) {
         told = ((Credit) frame).getLimit();
       }
@@ -243,7 +243,7 @@ class SessionTunnelsTest {
     assertFailed(callersLink, 8, FailureCode.TOO_BIG, "Data.payload length: 65537");
     assertThat(((Failure) only(membersLink)).getCode()).isEqualTo(FailureCode.TOO_BIG);
     open(9, CallKind.TUNNEL);
-    say(member, new Credit(number, LIMIT, 1L));
+    say(member, new Credit(number, LIMIT, 1L, 0L));
     assertFailed(
         membersLink, number, FailureCode.INTERNAL, "Credit.received: 1 (expected: at most");
     assertFailed(callersLink, 9, FailureCode.INTERNAL, "Credit.received");
@@ -252,7 +252,7 @@ class SessionTunnelsTest {
     assertFailed(callersLink, 10, FailureCode.INTERNAL, "Data.more");
     membersLink.taken();
     // Numbers of other connections, and unknown ones.
-    say(caller, data(other, 0, 1), data(99, 0, 1), new Credit(99L, 5L, 0L));
+    say(caller, data(other, 0, 1), data(99, 0, 1), new Credit(99L, 5L, 0L, 0L));
     assertThat(callersLink.closed).isEmpty();
     say(caller, data(5, 0, 1));
     assertThat(membersLink.taken()).hasSize(1);

@@ -116,7 +116,8 @@ class TokenRenewalTest {
 
   private void subscribe(long id, String filter, Overflow overflow) {
     handle(ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(id, filter, null, overflow)));
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L));
+    assertThat(link.taken())
+        .containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L, 0L, false));
   }
 
   private Confirm confirm() {
@@ -124,7 +125,9 @@ class TokenRenewalTest {
         TypeCode.AUTHENTICATE.code(),
         session.principal().expiresAt() == null ? 0 : session.admission().expiresAtMicros(),
         "",
-        -1L);
+        -1L,
+        0L,
+        false);
   }
 
   private Problem refused(ErrorCode code, boolean retryable) {
@@ -149,7 +152,8 @@ class TokenRenewalTest {
     Instant expires = clock.instant().plusSeconds(60);
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.AUTHENTICATE.code(), expires.toEpochMilli() * 1000, "", -1L));
+            new Confirm(
+                TypeCode.AUTHENTICATE.code(), expires.toEpochMilli() * 1000, "", -1L, 0L, false));
     clock.advance(60_000);
     session.onTick(NOW);
     assertThat(link.closed).as("the first token has ended its 100 s").isEmpty();

@@ -75,8 +75,11 @@ public class AvroLibraryBenchmark {
             PublishFrameSamples.PUBLISHED_AT,
             -1L,
             events,
-            List.of());
-    Publish publish = new Publish("flights.zrh.departed", 1_000_000L, 0L, false, events);
+            List.of(),
+            0L,
+            0L);
+    Publish publish =
+        new Publish("flights.zrh.departed", 1_000_000L, 0L, false, events, 0L, 0L, 0L);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     BinaryEncoder once = EncoderFactory.get().binaryEncoder(bytes, null);
     new SpecificDatumWriter<>(Publish.class).write(publish, once);

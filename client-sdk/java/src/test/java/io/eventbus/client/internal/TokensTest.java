@@ -97,7 +97,9 @@ class TokensTest extends ClientFixture {
 
   private void confirm(Duration life) {
     bus.connection()
-        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.AUTHENTICATE.code(), expiry(life), "", -1L));
+        .frame(
+            TypeCode.CONFIRM,
+            new Confirm(TypeCode.AUTHENTICATE.code(), expiry(life), "", -1L, 0L, false));
   }
 
   private void refuse() {

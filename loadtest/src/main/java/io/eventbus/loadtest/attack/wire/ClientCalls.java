@@ -110,7 +110,7 @@ public final class ClientCalls {
    * @param limit how much may be sent in all
    */
   public static byte[] credit(long call, long limit, long received) {
-    return ControlFrames.encode(TypeCode.CREDIT, new Credit(call, limit, received));
+    return ControlFrames.encode(TypeCode.CREDIT, new Credit(call, limit, received, 0L));
   }
 
   private static Event event(byte[] payload) {

@@ -89,7 +89,7 @@ public final class ClientFrames {
     }
     ByteBuffer frame =
         ByteBuffer.allocate(Frames.publishSize(name.length, sequence, 0, keys.length, size));
-    Frames.writePublishHead(frame, name, sequence, 0, confirm, keys.length, size);
+    Frames.writePublishHead(frame, name, sequence, 0, confirm, keys.length, size, 0);
     for (byte[] key : keys) {
       Frames.writeEvent(frame, 0, key, EncodedHeaders.NONE, payload);
     }

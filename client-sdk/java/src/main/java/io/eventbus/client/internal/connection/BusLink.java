@@ -212,7 +212,7 @@ public final class BusLink
     if (open == null || !credit.raise(limit)) {
       return;
     }
-    Credit grant = new Credit(0L, limit, credit.received());
+    Credit grant = new Credit(0L, limit, credit.received(), 0L);
     open.send(
         ByteBuffer.wrap(ControlFrames.encode(TypeCode.CREDIT, grant)),
         failure -> {

@@ -181,7 +181,13 @@ final class FrameDispatcher {
           REQUEST,
           CAPACITY,
           AUTHENTICATE,
-          ECHO ->
+          ECHO,
+          CONSUME,
+          FEED,
+          SETTLE,
+          ASK,
+          TOLD,
+          TRUNCATED ->
           LOG.warn("{} sent a frame of type {}, which is not for this client: skipped", url, type);
     }
   }

@@ -145,7 +145,8 @@ public final class OpenBatch {
     int end = out.position();
     out.position(runStart);
     boolean confirm = runFrame != null || mark;
-    Frames.writePublishHead(out, to.bytes, firstSequence, schema, confirm, runEvents, eventBytes);
+    Frames.writePublishHead(
+        out, to.bytes, firstSequence, schema, confirm, runEvents, eventBytes, 0);
     out.position(end);
     out.put((byte) 0);
     PublishFrame frame = runFrame;

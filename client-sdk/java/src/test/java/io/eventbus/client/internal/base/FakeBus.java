@@ -409,7 +409,7 @@ public final class FakeBus implements Transport {
             if (confirmsSubscriptions) {
               frame(
                   TypeCode.CONFIRM,
-                  new Confirm(TypeCode.SUBSCRIBE.code(), subscribe.getId(), "", -1L));
+                  new Confirm(TypeCode.SUBSCRIBE.code(), subscribe.getId(), "", -1L, 0L, false));
             }
           }
           case UNSUBSCRIBE -> {
@@ -437,7 +437,7 @@ public final class FakeBus implements Transport {
             } else if (confirmsServices) {
               frame(
                   TypeCode.CONFIRM,
-                  new Confirm(TypeCode.REGISTER.code(), register.getId(), "", -1L));
+                  new Confirm(TypeCode.REGISTER.code(), register.getId(), "", -1L, 0L, false));
             }
           }
           case UNREGISTER -> {
@@ -566,7 +566,9 @@ public final class FakeBus implements Transport {
     }
 
     public void confirm(String topic, long lastSequence) {
-      frame(TypeCode.CONFIRM, new Confirm(TypeCode.PUBLISH.code(), lastSequence, topic, -1L));
+      frame(
+          TypeCode.CONFIRM,
+          new Confirm(TypeCode.PUBLISH.code(), lastSequence, topic, -1L, 0L, false));
     }
 
     public void frame(TypeCode type, SpecificRecord record) {

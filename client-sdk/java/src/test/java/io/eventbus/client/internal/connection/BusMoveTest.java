@@ -370,7 +370,8 @@ class BusMoveTest extends ClientFixture {
     bus.answersBarriers = false;
     Subscription subscription = client.subscribe("a", event -> {});
     askToMove(1, "tok", TWO);
-    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
+    bus.connection(2)
+        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false));
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     assertThat(((SubscriptionState) subscription).isConfirmed()).isFalse();
     bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
@@ -385,7 +386,8 @@ class BusMoveTest extends ClientFixture {
     bus.answersBarriers = false;
     CompletionStage<Subscription> ready = client.subscribe("a", event -> {}).ready();
     askToMove(1, "tok", TWO);
-    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
+    bus.connection(2)
+        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false));
     bus.next(TypeCode.BARRIER);
     scheduler.advance(Duration.ofMillis(7_600));
     awaitFailed();
@@ -771,7 +773,7 @@ class BusMoveTest extends ClientFixture {
     collect(client, "a");
     bus.confirmsSubscriptions = false;
     askToMove(1, "tok", TWO);
-    Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L);
+    Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false);
     bus.connection(2).frame(TypeCode.CONFIRM, confirm);
     awaitMoved();
     bus.connection(2).frame(TypeCode.CONFIRM, confirm);

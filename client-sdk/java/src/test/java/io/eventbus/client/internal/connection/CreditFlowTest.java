@@ -154,7 +154,7 @@ class CreditFlowTest extends ClientFixture {
     EventBusClient client = connect();
     collect(client);
     FakeBus.Arrival first = take(bus.credits);
-    assertThat(first.content()).isEqualTo(new Credit(0L, CreditGate.MIN_GRANT_BYTES, 0L));
+    assertThat(first.content()).isEqualTo(new Credit(0L, CreditGate.MIN_GRANT_BYTES, 0L, 0L));
     assertThat(first.message()).isEqualTo(1);
     assertThat(bus.next(TypeCode.SUBSCRIBE).message()).isEqualTo(2);
   }
@@ -278,7 +278,8 @@ class CreditFlowTest extends ClientFixture {
     askToMove();
     assertThat(bus.next(TypeCode.SUBSCRIBE).connection()).isEqualTo(2);
     assertThat(limit(2)).isEqualTo(-1);
-    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L));
+    bus.connection(2)
+        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L, 0L, false));
     awaitMore(2, -1);
     assertThat(limit(2)).isEqualTo(HeldDeliveries.CREDIT_BYTES);
     bus.next(TypeCode.UNSUBSCRIBE);

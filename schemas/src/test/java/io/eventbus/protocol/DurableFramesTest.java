@@ -1,0 +1,136 @@
+package io.eventbus.protocol;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.schema.Ask;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Consume;
+import io.eventbus.schema.ConsumeMode;
+import io.eventbus.schema.ConsumeStart;
+import io.eventbus.schema.Feed;
+import io.eventbus.schema.Settle;
+import io.eventbus.schema.Truncated;
+import io.eventbus.schema.TruncatedReason;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DurableFramesTest {
+  private static final String LONGEST = "x".repeat(FrameLimits.MAX_JOURNAL_BYTES);
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 64, 1L << 40, Long.MAX_VALUE - 10})
+  void aFeedIsWrittenAroundReadyFrames(long from) {
+    byte[] deliver = ProtocolDocument.frame(TypeCode.DELIVER);
+    ByteBuffer out =
+        ByteBuffer.allocate(DurableFrames.feedSize(4, from, from + 3, from + 9, deliver.length));
+
+    DurableFrames.writeFeedHead(out, 4, from, from + 3, from + 9, deliver.length);
+    out.put(deliver);
+
+    assertThat(out.hasRemaining()).isFalse();
+    Feed feed = new Feed(4L, from, from + 3, from + 9, ByteBuffer.wrap(deliver));
+    assertThat(out.array()).isEqualTo(ControlFrames.encode(TypeCode.FEED, feed));
+    FeedView view = new FeedView();
+    FrameCursor cursor = new FrameCursor().wrap(out, 0, out.capacity());
+    assertThat(cursor.next()).isTrue();
+    view.read(out, cursor.bodyStart(), cursor.bodyEnd());
+    FrameCursor inside = new FrameCursor().wrap(out, view.framesStart(), view.framesEnd());
+    assertThat(inside.next()).isTrue();
+    assertThat(inside.typeCode()).isEqualTo(TypeCode.DELIVER.code());
+    assertThat(inside.next()).isFalse();
+  }
+
+  @Test
+  void aFeedCoversARangeUpToItsHead() {
+    assertRefused(feed(0, 0, 0), "Feed.from: 0 at byte 1 (expected: at least 1)");
+    assertRefused(feed(5, 3, 9), "Feed.to: 3 at byte 2 (expected: at least 4)");
+    assertRefused(feed(5, 7, 6), "Feed.head: 6 at byte 3 (expected: at least 7)");
+    Bodies.read(TypeCode.FEED, Bodies.avro(feed(5, 4, 4)));
+  }
+
+  private static Feed feed(long from, long to, long head) {
+    return new Feed(0L, from, to, head, ByteBuffer.allocate(0));
+  }
+
+  private static void assertRefused(Feed feed, String message) {
+    assertThatThrownBy(() -> Bodies.read(TypeCode.FEED, Bodies.avro(feed))).hasMessage(message);
+  }
+
+  @Test
+  void positionsCountFromOne() {
+    assertThatThrownBy(() -> Bodies.read(TypeCode.SETTLE, Bodies.avro(new Settle(0L, 0L, false))))
+        .hasMessage("Settle.upTo: 0 at byte 1 (expected: at least 1)");
+    assertThatThrownBy(
+            () ->
+                Bodies.read(
+                    TypeCode.TRUNCATED,
+                    Bodies.avro(new Truncated(0L, 9L, 8L, TruncatedReason.DAMAGED))))
+        .hasMessage("Truncated.to: 8 at byte 2 (expected: at least 9)");
+  }
+
+  @Test
+  void namesHaveALimit() {
+    Consume most = consume("f".repeat(Topic.MAX_BYTES), LONGEST, LONGEST);
+    assertThat(Bodies.read(TypeCode.CONSUME, Bodies.avro(most))).isEqualTo(most);
+    assertTooBig(consume(most.getFilter() + "f", "", ""), "Consume.filter");
+    assertTooBig(consume("", LONGEST + "x", ""), "Consume.journal");
+    assertTooBig(consume("", "", LONGEST + "x"), "Consume.name");
+    Ask ask = new Ask(1L, LONGEST, most.getFilter(), LONGEST, 0L);
+    assertThat(Bodies.read(TypeCode.ASK, Bodies.avro(ask))).isEqualTo(ask);
+  }
+
+  private static Consume consume(String filter, String journal, String name) {
+    return new Consume(1L, filter, journal, name, ConsumeMode.EXCLUSIVE, ConsumeStart.NEW, 0L, 0L);
+  }
+
+  private static void assertTooBig(Consume consume, String field) {
+    assertThatThrownBy(() -> Bodies.read(TypeCode.CONSUME, Bodies.avro(consume)))
+        .hasMessageStartingWith(field)
+        .isInstanceOfSatisfying(
+            MalformedFrameException.class, e -> assertThat(e.isTooBig()).isTrue());
+  }
+
+  @Test
+  void theConfirmOfDurableEventsIsWrittenWithoutTheirFrame() {
+    byte[] topic = "orders.new".getBytes(UTF_8);
+    ByteBuffer out = ByteBuffer.allocate(Frames.confirmSize(topic.length, 7, -1, 1L << 40));
+
+    Frames.writeConfirm(out, ByteBuffer.wrap(topic), 0, topic.length, 7, -1, 1L << 40, true);
+
+    assertThat(out.hasRemaining()).isFalse();
+    Confirm expected = new Confirm(TypeCode.PUBLISH.code(), 7L, "orders.new", -1L, 1L << 40, true);
+    assertThat(out.array()).isEqualTo(ControlFrames.encode(TypeCode.CONFIRM, expected));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"expect", "delay", "ttl"})
+  void eachWishOfAPublishNeedsADurableTopic(String which) {
+    long expect = which.equals("expect") ? 1 : 0;
+    long delay = which.equals("delay") ? 1 : 0;
+    long ttl = which.equals("ttl") ? 1 : 0;
+    byte[] event = {0, 0, 0, 0};
+    int tail = Frames.publishTailSize(expect, delay, ttl);
+    ByteBuffer out = ByteBuffer.allocate(Frames.publishSize(1, 1, 0, 1, event.length, tail));
+    Frames.writePublishHead(out, new byte[] {'t'}, 1, 0, true, 1, event.length, tail);
+    out.put(event).put((byte) 0);
+    Frames.writePublishTail(out, expect, delay, ttl);
+    assertThat(out.hasRemaining()).isFalse();
+
+    PublishView view = new PublishView();
+    FrameCursor cursor = new FrameCursor().wrap(out, 0, out.capacity());
+    cursor.next();
+    view.read(out, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.DEFAULT);
+    assertThat(view.needsDurable()).isTrue();
+    assertThat(view.expect()).isEqualTo(expect);
+    assertThat(view.delayMillis()).isEqualTo(delay);
+    assertThat(view.ttlMillis()).isEqualTo(ttl);
+    // A view is used again: nothing of the last frame is left.
+    byte[] plain = {2, 't', 2, 0, 0, 1, 8, 0, 0, 0, 0, 0};
+    view.read(ByteBuffer.wrap(plain), 0, plain.length, FrameLimits.DEFAULT);
+    assertThat(view.needsDurable()).isFalse();
+  }
+}

@@ -111,7 +111,10 @@ def test_deliveries(record: dict[str, Any], one_block: bool) -> None:
 @settings(deadline=None)
 @given(topics, st.integers(1, 1 << 62), longs, st.booleans(), st.lists(events, min_size=1, max_size=5))
 def test_publishes(topic: str, sequence: int, schema: int, confirm: bool, listed: list[dict[str, Any]]) -> None:
-    record = {"topic": topic, "sequence": sequence, "schema": schema, "confirm": confirm, "events": listed}
+    record = {
+        "topic": topic, "sequence": sequence, "schema": schema, "confirm": confirm, "events": listed,
+        "expect": sequence, "delayMillis": 60_000, "ttlMillis": 0,
+    }  # fmt: skip
     latin = {**record, "events": [{**e, "payload": e["payload"].decode("latin-1")} for e in listed]}
     raw = publish_frame(latin)
     [(code, _, at, end)] = frames(raw)

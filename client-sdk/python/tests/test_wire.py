@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from eventbus._wire.call_frames import RECORDS, EventParts
-from eventbus._wire.codec import Malformed, Reader, frames, text, varint
+from eventbus._wire.call_frames import EventParts
+from eventbus._wire.codec import Malformed, Reader, frame, frames, text, varint
+from eventbus._wire.durable_frames import RECORDS, Feed, Origin, publish_tail, read_origin
 from eventbus._wire.events import DeliveryReader, Event, EventCursor, encode_event, publish_head
 from eventbus._wire.records import DELIVER, PUBLISH, Confirm, Record, _fields_of
 
@@ -98,7 +99,18 @@ def test_bytes_behind_the_known_fields_are_ignored() -> None:
 def test_a_confirmation_has_its_receivers() -> None:
     told = Confirm(PUBLISH, 2, "a", 3).encode()
     assert Confirm.read(Reader(told)).receivers == 3
-    assert Confirm.read(Reader(told[:-1])).receivers == -1
+    # Of a bus without durable topics, and of one that tells no receivers.
+    assert Confirm.read(Reader(told[:-2])).receivers == 3
+    assert Confirm.read(Reader(told[:-3])).receivers == -1
+
+
+def test_a_feed_has_deliveries_and_frames_of_later_versions() -> None:
+    [(_, record, raw)] = [e for e in examples() if e[0] == Feed.CODE]
+    deliver = record["frames"].encode("latin-1")
+    feed = Feed(4, 42, 45, 45, deliver + frame(63, b"\7") + deliver)
+    origin = Origin(position=43, producer=7378243254498108065, sequence=5)
+    assert [read_origin(feed.frames, *body) for body in feed.deliveries()] == [origin, origin]
+    assert Feed.read(Reader(raw, 2)).frames == deliver
 
 
 def publish_frame(record: dict[str, Any]) -> bytes:
@@ -106,10 +118,11 @@ def publish_frame(record: dict[str, Any]) -> bytes:
         encode_event(e["publishedAt"], e["key"], e["headers"], e["payload"].encode("latin-1")) for e in record["events"]
     ]
     size = sum(map(len, events))
+    tail = publish_tail(record["expect"], record["delayMillis"], record["ttlMillis"])
     head = publish_head(
-        text(record["topic"]), record["sequence"], record["schema"], record["confirm"], len(events), size
+        text(record["topic"]), record["sequence"], record["schema"], record["confirm"], len(events), size, len(tail)
     )
-    return head + b"".join(events) + b"\0"
+    return head + b"".join(events) + b"\0" + tail
 
 
 def events_of(raw: bytes, reader: DeliveryReader | None = None) -> tuple[Any, list[Event]]:
@@ -149,7 +162,11 @@ def test_deliver() -> None:
     reader = DeliveryReader()
     events_of(raw, reader)
     delivery, events = events_of(raw, reader)  # its head is known now
-    assert as_json(delivery, events) == plain(record)
+    [(_, _, body, end)] = frames(raw)
+    origin = read_origin(raw, body, end)
+    assert origin.position == record["offset"]
+    durable = {"originProducer": origin.producer, "originSequence": origin.sequence}
+    assert {**as_json(delivery, events), **durable} == plain(record)
     assert delivery.cost == len(raw)
     first, second = events
     assert first.text() == '{"runway":"07C"}'

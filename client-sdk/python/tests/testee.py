@@ -27,7 +27,7 @@ import eventbus.sync
 from eventbus._aio.connect import start as start_client
 from eventbus._sync.portal import the_portal
 from eventbus._version import AGENT
-from eventbus._wire import call_frames, codec, records
+from eventbus._wire import call_frames, codec, durable_frames, records
 from eventbus._wire.codec import Malformed, Reader
 from eventbus._wire.events import DeliveryReader, Event, EventCursor, check_event, encode_event, publish_head
 from eventbus._wire.topics import filter_problem, matcher, topic_problem
@@ -36,7 +36,7 @@ CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
     "pause", "credit", "reconnect", "others", "previous", "credentials", "tokens", "token-again", "change", "silence",
     "interruption", "independent", "proxies", "refusals", "withdraw", "retry-refused", "counters", "services", "calls",
-    "decode", "strict", "encode", "topics", "fingerprint",
+    "decode", "strict", "durable", "encode", "topics", "fingerprint",
 ]  # fmt: skip
 SECONDS = {
     "connectTimeout": "connect_timeout", "confirmTimeout": "confirm_timeout", "silenceTimeout": "silence_timeout",
@@ -137,7 +137,7 @@ def received(client: str, subscription: str, e: Event) -> dict[str, Any]:
 
 
 def shown(kind: Any, value: Any) -> Any:
-    if kind in (records.LONG, call_frames.OFFSET):
+    if kind in (records.LONG, records.POSITION, durable_frames.FIRST_POSITION):
         return str(value)
     if kind is records.LIMITS:
         return record_json(value)
@@ -175,8 +175,8 @@ def decode(raw: bytes) -> list[dict[str, Any]]:
     for code, start, body, end in codec.frames(raw):
         r = Reader(raw, body, end)
         record: dict[str, Any]
-        if code in call_frames.RECORDS:
-            record = record_json(call_frames.RECORDS[code].read(r))
+        if code in durable_frames.RECORDS:
+            record = record_json(durable_frames.RECORDS[code].read(r))
             if code == records.Credit.CODE and int(record["limit"]) < 0:
                 raise Malformed("Credit.limit", 0, record["limit"], "at least 0")
             for name in ("attributes", "metadata"):
@@ -187,11 +187,13 @@ def decode(raw: bytes) -> list[dict[str, Any]]:
             events: list[Event] = []
             EventCursor(d).take(events, 1 << 30)
             r = Reader(d.data)
+            origin = durable_frames.read_origin(raw, body, end)
             record = {
                 "topic": d.topic, "producer": str(d.producer), "sequence": str(d.sequence), "schema": str(d.schema),
-                "receivedAt": str(d.received_at), "offset": "-1",
+                "receivedAt": str(d.received_at), "offset": str(origin.position),
                 "events": [event_json(e._d.data[e._start : e._end]) for e in events],
                 "groups": [str(g) for g in d.groups],
+                "originProducer": str(origin.producer), "originSequence": str(origin.sequence),
             }  # fmt: skip
         elif code == records.PUBLISH:
             record = decode_publish(r)
@@ -213,6 +215,8 @@ def decode_publish(r: Reader) -> dict[str, Any]:
     last = int(record["sequence"]) + len(record["events"]) - 1
     if int(record["sequence"]) < 1 or last > codec.MAX_SEQUENCE or not record["events"]:
         raise r.malformed("Publish.sequence", r.base, record["sequence"], "at least one event, and numbers from 1")
+    for name in ("expect", "delayMillis", "ttlMillis"):
+        record[name] = str(records.POSITION.read(r, f"Publish.{name}") if r.pos < r.end else 0)
     return record
 
 
@@ -225,11 +229,14 @@ def encode(code: int, record: dict[str, Any]) -> bytes:
         size = sum(map(len, events))
         topic = codec.text(record["topic"])
         schema, confirm = int(record.get("schema") or 0), bool(record.get("confirm"))
-        head = publish_head(topic, int(record["sequence"]), schema, confirm, len(events), size)
-        return head + b"".join(events) + b"\0"
-    if code not in call_frames.RECORDS:
+        tail = durable_frames.publish_tail(
+            int(record.get("expect") or 0), int(record.get("delayMillis") or 0), int(record.get("ttlMillis") or 0)
+        )
+        head = publish_head(topic, int(record["sequence"]), schema, confirm, len(events), size, len(tail))
+        return head + b"".join(events) + b"\0" + tail
+    if code not in durable_frames.RECORDS:
         raise ValueError(f"typeCode: {code} (expected: a frame that a client writes)")
-    return build(call_frames.RECORDS[code], record).frame()
+    return build(durable_frames.RECORDS[code], record).frame()
 
 
 ENUMS = {
@@ -242,8 +249,14 @@ ENUMS = {
     call_frames.CALL_KIND: call_frames.CallKind,
     call_frames.CALL_SCOPE: call_frames.CallScope,
     call_frames.PRIORITY: call_frames.Priority,
+    durable_frames.MODE: durable_frames.ConsumeMode,
+    durable_frames.START: durable_frames.ConsumeStart,
+    durable_frames.REASON: durable_frames.TruncatedReason,
 }
-INTEGERS = (records.LONG, records.INT, call_frames.CONCURRENCY, call_frames.NATURAL, call_frames.OFFSET)
+INTEGERS = (
+    records.LONG, records.INT, records.POSITION, call_frames.CONCURRENCY, call_frames.NATURAL,
+    durable_frames.FIRST_POSITION,
+)  # fmt: skip
 
 
 def build(kind: type[records.Record], record: dict[str, Any]) -> records.Record:

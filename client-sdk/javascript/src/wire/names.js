@@ -5,7 +5,7 @@ export const SUBPROTOCOL = 'eventbus.v1.avro';
 export const BUS_CODES = /** @type {const} */ ([
   'INTERNAL', 'UNKNOWN_TYPE', 'MALFORMED', 'TOO_BIG', 'ILLEGAL_TOPIC', 'ILLEGAL_FILTER', 'PROTOCOL_VIOLATION',
   'UNAUTHENTICATED', 'FORBIDDEN', 'UNSUPPORTED', 'LIMIT_EXCEEDED', 'DUPLICATE_SUBSCRIPTION', 'UNKNOWN_SUBSCRIPTION',
-  'SLOW_CONSUMER', 'OVERLOADED', 'SHUTTING_DOWN', 'IDLE', 'REPLACED',
+  'SLOW_CONSUMER', 'OVERLOADED', 'SHUTTING_DOWN', 'IDLE', 'REPLACED', 'SEQUENCE_GAP', 'EXPECTATION_FAILED', 'STORE_FULL', 'UNAVAILABLE', 'NO_JOURNAL',
 ]);
 
 export const OVERFLOWS = /** @type {const} */ (['BLOCK', 'DROP_OLDEST', 'CONFLATE', 'DISCONNECT']);
@@ -21,5 +21,14 @@ export const FAILURE_CODES = /** @type {const} */ ([
 export const EXECUTIONS = /** @type {const} */ (['UNKNOWN', 'NO', 'YES']);
 
 export const PRIORITIES = /** @type {const} */ (['NORMAL', 'HIGH', 'LOW']);
+
+/** Sharing of a durable subscription between its consumers. */
+export const CONSUME_MODES = /** @type {const} */ (['UNKNOWN', 'EXCLUSIVE']);
+
+/** First events for a consumer. */
+export const CONSUME_STARTS = /** @type {const} */ (['UNKNOWN', 'FIRST', 'NEW', 'LATEST_VALUES', 'POSITION', 'TIME']);
+
+/** Reasons why a consumer does not get events. */
+export const TRUNCATED_REASONS = /** @type {const} */ (['UNKNOWN', 'RETENTION', 'PURGED', 'EXPIRED', 'DAMAGED']);
 
 export const CHANGE_REASONS = /** @type {const} */ (['OVERLOAD', 'DRAIN', 'OPERATOR']);

@@ -2,6 +2,7 @@
 import { Deliver } from '../../src/wire/deliver.js';
 import { BusEvent } from '../../src/event.js';
 import { decodeCancel, decodeFailure, decodeInvoke, decodeReply } from '../../src/wire/call-frames.js';
+import { confirmPosition, decodeFeed, decodeTold, decodeTruncated, deliverOrigin, welcomeDurable } from '../../src/wire/durable-frames.js';
 import { decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome } from '../../src/wire/frames.js';
 import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
@@ -12,6 +13,7 @@ const text = (record, ...names) => ({ ...record, ...Object.fromEntries(names.map
 function deliver(body) {
   const view = new Deliver();
   view.read(body.bytes, body.at, body.end);
+  const origin = deliverOrigin(view);
   const topic = view.text('topic', view.topicFrom, view.topicTo);
   const { sequence, schema, receivedAt, groups, count, offsets } = view;
   const head = { bytes: body.bytes, topic, producer: 0n, schema, receivedAt, codec: null };
@@ -20,8 +22,8 @@ function deliver(body) {
     return { publishedAt: String(event.publishedAt), key: event.key, headers: { ...event.headers }, payload: base64(event.payload) };
   });
   return {
-    topic, producer: String(view.producer()), sequence: String(sequence), schema: String(schema), receivedAt: String(receivedAt), offset: '-1',
-    events, groups: groups.map(String),
+    topic, producer: String(view.producer()), sequence: String(sequence), schema: String(schema), receivedAt: String(receivedAt), offset: String(origin.position),
+    events, groups: groups.map(String), originProducer: String(origin.producer), originSequence: String(origin.sequence),
   };
 }
 
@@ -38,12 +40,15 @@ const id = body => ({ id: String(body.long('id')) });
 export const READERS = {
   [TYPE.WELCOME]: body => {
     const welcome = decodeWelcome(body);
-    return { ...text(welcome, 'producer', 'expiresAt'), limits: text(welcome.limits, 'queueBytes') };
+    return { ...text(welcome, 'producer', 'expiresAt'), limits: text(welcome.limits, 'queueBytes'), durable: welcomeDurable(body) };
   },
   [TYPE.CHANGE_BUS]: body => text(decodeChangeBus(body), 'deadlineMillis'),
   [TYPE.DELIVER]: deliver,
   [TYPE.PROBLEM]: body => text(decodeProblem(body), 'about'),
-  [TYPE.CONFIRM]: body => text(decodeConfirm(body), 'about', 'receivers'),
+  [TYPE.CONFIRM]: body => {
+    const confirm = decodeConfirm(body);
+    return text({ ...confirm, ...confirmPosition(body, confirm.typeCode) }, 'about', 'receivers', 'position');
+  },
   [TYPE.GAP]: body => text(decodeGap(body), 'producer', 'from', 'to'),
   [TYPE.INVOKE]: body => {
     const invoke = decodeInvoke(body);
@@ -71,6 +76,12 @@ export const READERS = {
     body.at += length;
     return { call, offset: String(offset), more, last, payload: base64(body.bytes.slice(body.at - length, body.at)) };
   },
+  [TYPE.FEED]: body => {
+    const { start, end, ...feed } = decodeFeed(body);
+    return { ...text(feed, 'id', 'from', 'to', 'head'), frames: base64(body.bytes.slice(start, end)) };
+  },
+  [TYPE.TOLD]: body => text(decodeTold(body), 'id', 'first', 'last', 'topicLast', 'atTime', 'settled'),
+  [TYPE.TRUNCATED]: body => text(decodeTruncated(body), 'id', 'from', 'to'),
   [TYPE.CANCEL]: body => text(decodeCancel(body), 'call'),
   [TYPE.BARRIER]: id,
   [TYPE.DRAINED]: id,

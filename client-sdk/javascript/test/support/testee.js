@@ -10,7 +10,7 @@ const VERSION = 1;
 const CAPABILITIES = [
   'publish', 'send', 'limits', 'outbound', 'confirm-timeout', 'flush', 'subscribe', 'groups', 'repetitions', 'forget', 'pause', 'credit',
   'reconnect', 'others', 'previous', 'credentials', 'tokens', 'token-again', 'authenticate', 'change', 'silence', 'counters', 'decode', 'strict', 'topics', 'fingerprint',
-  'services', 'calls', 'interruption', 'independent', 'proxies', 'refusals', 'withdraw', 'retry-refused',
+  'services', 'durable', 'calls', 'interruption', 'independent', 'proxies', 'refusals', 'withdraw', 'retry-refused',
 ];
 const OPTIONS = [
   'name', 'user', 'token', 'attributes', 'connectTimeout', 'confirmTimeout', 'silenceTimeout', 'closeTimeout', 'reconnect', 'outboundBytes', 'whenFull',

@@ -9,7 +9,20 @@ from typing import Any, NamedTuple
 
 from .codec import Reader, blob, text_map, varint
 from .events import encode_event
-from .records import BOOLEAN, INT, LONG, OVERFLOW, STRING, TEXT_MAP, Kind, Overflow, Record, enum_kind, record_field
+from .records import (
+    BOOLEAN,
+    INT,
+    LONG,
+    OVERFLOW,
+    POSITION,
+    STRING,
+    TEXT_MAP,
+    Kind,
+    Overflow,
+    Record,
+    enum_kind,
+    record_field,
+)
 from .records import RECORDS as CONTROL_RECORDS
 
 MAX_CONCURRENCY = 65_536
@@ -109,14 +122,6 @@ def _symbol(symbols: type[IntEnum]) -> Kind:
     return Kind(varint, read)
 
 
-def _offset(r: Reader, name: str) -> int:
-    start = r.pos
-    value = r.long(name)
-    if value < 0:
-        raise r.malformed(name, start, value, "at least 0")
-    return value
-
-
 def _at_least(minimum: int, maximum: int | None = None) -> Kind:
     def read(r: Reader, name: str) -> int:
         start = r.pos
@@ -137,7 +142,7 @@ CALL_KIND, CALL_SCOPE, PRIORITY = _symbol(CallKind), _symbol(CallScope), _symbol
 CONCURRENCY = _at_least(0, MAX_CONCURRENCY)
 NATURAL = _at_least(0)
 #: Offset in the bytes of a stream or tunnel.
-OFFSET = Kind(varint, _offset)
+OFFSET = POSITION
 
 
 @dataclass(frozen=True)

@@ -388,11 +388,14 @@ def encode_event(published_at: int, key: str | None, headers: Mapping[str, str] 
     return b"".join([varint(published_at), key_bytes, text_map(headers or {}), varint(len(payload)), payload])
 
 
-def publish_head(topic: bytes, sequence: int, schema: int, confirm: bool, count: int, size: int) -> bytes:
-    """Writes type code, length and all fields before the events, which take ``size`` bytes and are followed by a zero.
+def publish_head(
+    topic: bytes, sequence: int, schema: int, confirm: bool, count: int, size: int, tail: int = 0
+) -> bytes:
+    """Writes type code, length and all fields before the events, which take ``size`` bytes and are followed by a zero
+    and by ``tail`` more bytes.
 
     ``topic`` is the encoded one, with its length.
     """
     flag = b"\1" if confirm else b"\0"
     head = b"".join([topic, varint(sequence), varint(schema), flag, varint(-count), varint(size)])
-    return b"".join([b"\2", varint(len(head) + size + 1), head])
+    return b"".join([b"\2", varint(len(head) + size + 1 + tail), head])

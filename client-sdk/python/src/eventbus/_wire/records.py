@@ -50,6 +50,11 @@ class BusCode(IntEnum):
     SHUTTING_DOWN = 15
     IDLE = 16
     REPLACED = 17
+    SEQUENCE_GAP = 18
+    EXPECTATION_FAILED = 19
+    STORE_FULL = 20
+    UNAVAILABLE = 21
+    NO_JOURNAL = 22
 
     def __str__(self) -> str:
         return self.name
@@ -111,7 +116,17 @@ def _array(item: Kind, min_size: int) -> Kind:
     return Kind(write, lambda r, name: tuple(item.read(r, name) for _ in r.items(name, min_size)))
 
 
+def _natural(r: Reader, name: str) -> int:
+    start = r.pos
+    value = r.long(name)
+    if value < 0:
+        raise r.malformed(name, start, value, "at least 0")
+    return value
+
+
 LONG = Kind(varint, Reader.long)
+#: Number that is not negative: a position in a journal, or a number of bytes.
+POSITION = Kind(varint, _natural)
 INT = Kind(varint, Reader.int32)
 BOOLEAN = Kind(lambda v: b"\1" if v else b"\0", Reader.boolean)
 STRING = Kind(text, Reader.string)
@@ -267,6 +282,8 @@ class Welcome(Record):
     services: int = record_field("services", INT, 0)
     tunnels: int = record_field("tunnels", INT, 0)
     window: int = record_field("window", INT, 0)
+    #: True if the bus has durable topics.
+    durable: bool = record_field("durable", BOOLEAN, False)
 
     def __repr__(self) -> str:
         return f"Welcome(bus={self.bus!r}, session={self.session!r}, producer={self.producer})"
@@ -296,6 +313,10 @@ class Confirm(Record):
     #: Number of receivers of a Publish: subscriptions at the bus and peers that its events were queued for; -1 from a
     #: bus that does not tell.
     receivers: int = record_field("receivers", LONG, -1)
+    #: Position of the last event of a Publish to a durable topic; 0 for none or unknown.
+    position: int = record_field("position", POSITION, 0)
+    #: True if events of a Publish to a durable topic were stored before.
+    repeated: bool = record_field("repeated", BOOLEAN, False)
 
 
 @dataclass(frozen=True)
@@ -340,12 +361,13 @@ class ChangeBusFailed(Record):
 
 @dataclass(frozen=True)
 class Credit(Record):
-    """028: limit of bytes of deliveries."""
+    """028: limit of bytes of deliveries, or of a consumer of durable topics."""
 
     CODE = 28
     call: int = record_field("call", LONG)
     limit: int = record_field("limit", LONG)
     received: int = record_field("received", LONG)
+    consumer: int = record_field("consumer", LONG, 0)
 
 
 @dataclass(frozen=True)

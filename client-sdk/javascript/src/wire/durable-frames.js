@@ -1,0 +1,206 @@
+import { frame, symbol } from './frames.js';
+import { CONSUME_MODES, CONSUME_STARTS, TRUNCATED_REASONS } from './names.js';
+import { Reader } from './reader.js';
+import * as TYPE from './type.js';
+import { Writer } from './writer.js';
+
+/** @import {Deliver} from './deliver.js' */
+
+// Frames of durable topics, and the fields that these add to other frames. Apart from those, because most pages need none of them.
+
+/**
+ * @typedef {object} Consume
+ * @property {number} id
+ * @property {string} filter
+ * @property {string} journal empty for the only one that has topics of the filter
+ * @property {string} name of the durable subscription; empty for none
+ * @property {typeof CONSUME_MODES[number]} mode
+ * @property {typeof CONSUME_STARTS[number]} start
+ * @property {number} from a position, or µs since the epoch; 0 where the start needs neither
+ * @property {number} limit bytes of Feed frames
+ *
+ * @typedef {object} Ask
+ * @property {number} id
+ * @property {string} journal empty for that of the topic
+ * @property {string} topic empty for none
+ * @property {string} name of a durable subscription; empty for none
+ * @property {number} time µs since the epoch; 0 for none
+ */
+
+/**
+ * @param {Consume} consume
+ * @returns {Uint8Array} frame 016
+ */
+export const encodeConsume = ({ id, filter, journal, name, mode, start, from, limit }) => frame(TYPE.CONSUME, body => {
+  body.long(id);
+  body.string(filter);
+  body.string(journal);
+  body.string(name);
+  body.long(CONSUME_MODES.indexOf(mode));
+  body.long(CONSUME_STARTS.indexOf(start));
+  body.long(from);
+  body.long(limit);
+});
+
+/**
+ * @param {number} id of the consumer
+ * @param {number} upTo a position
+ * @param {boolean} confirm whether the bus is to answer
+ * @returns {Uint8Array} frame 018
+ */
+export const encodeSettle = (id, upTo, confirm) => frame(TYPE.SETTLE, body => {
+  body.long(id);
+  body.long(upTo);
+  body.boolean(confirm);
+});
+
+/**
+ * @param {number} consumer its id
+ * @param {number} limit bytes of Feed frames since Consume
+ * @param {number} received of them
+ * @returns {Uint8Array} frame 028
+ */
+export const encodeConsumerCredit = (consumer, limit, received) => frame(TYPE.CREDIT, body => {
+  body.long(0);
+  body.long(limit);
+  body.long(received);
+  body.long(consumer);
+});
+
+/**
+ * @param {Ask} ask
+ * @returns {Uint8Array} frame 034
+ */
+export const encodeAsk = ({ id, journal, topic, name, time }) => frame(TYPE.ASK, body => {
+  body.long(id);
+  body.string(journal);
+  body.string(topic);
+  body.string(name);
+  body.long(time);
+});
+
+/**
+ * @param {number} expect 0 for nothing, 1 for an empty topic, else the position of its last event and 1
+ * @param {number} delayMillis
+ * @param {number} ttlMillis 0 for none
+ * @returns {Uint8Array} the last fields of a Publish, behind its events
+ */
+export function publishTail(expect, delayMillis, ttlMillis) {
+  const tail = new Writer(30);
+  tail.long(expect);
+  tail.long(delayMillis);
+  tail.long(ttlMillis);
+  return tail.done();
+}
+
+/**
+ * @param {Reader} body
+ * @param {string} field
+ * @param {number} least
+ * @returns {number} an integer that is not smaller
+ */
+function atLeast(body, field, least) {
+  const { at } = body;
+  const value = body.long(field);
+  if (value < least) {
+    throw body.malformed(field, at, String(value), `at least ${least}`);
+  }
+  return value;
+}
+
+/**
+ * @param {Reader} body of a Welcome, behind what decodeWelcome has read
+ * @returns {boolean} whether the bus has durable topics
+ */
+export const welcomeDurable = body => !body.done && body.boolean('durable');
+
+/**
+ * @param {Reader} body of a Confirm, behind what decodeConfirm has read
+ * @param {number} typeCode that it has read
+ * @returns {{position: number, repeated: boolean}} position 0 for none or unknown
+ */
+export function confirmPosition(body, typeCode) {
+  if (typeCode !== TYPE.PUBLISH && !body.done) {
+    body.skipLong('receivers');
+  }
+  return { position: body.done ? 0 : atLeast(body, 'position', 0), repeated: !body.done && body.boolean('repeated') };
+}
+
+/**
+ * @param {Deliver} view that has just read a frame
+ * @returns {{position: number, producer: bigint, sequence: number}} position of the first event, -1 if the topic is not durable; the publisher and its
+ *   number of the first event
+ */
+export function deliverOrigin(view) {
+  const producer = view.done ? 0n : view.bigint64('originProducer');
+  const sequence = view.done ? 0 : view.long('originSequence');
+  view.at = view.producerTo;
+  view.skipLong('sequence');
+  view.skipLong('schema');
+  view.skipLong('receivedAt');
+  return { position: view.long('offset'), producer, sequence };
+}
+
+/**
+ * @typedef {object} Feed
+ * @property {number} id of the consumer
+ * @property {number} from first position that the frame covers
+ * @property {number} to last one, `from` - 1 for none
+ * @property {number} head last position of the journal
+ * @property {number} start of the Deliver frames in the message
+ * @property {number} end behind them
+ */
+
+/**
+ * @param {Reader} body
+ * @returns {Feed} of frame 017
+ */
+export function decodeFeed(body) {
+  const id = body.long('id');
+  const from = atLeast(body, 'from', 1);
+  const to = atLeast(body, 'to', from - 1);
+  const head = atLeast(body, 'head', to);
+  const length = body.length('frames');
+  return { id, from, to, head, start: body.at, end: body.at + length };
+}
+
+/**
+ * @param {Uint8Array} message
+ * @param {Feed} feed in it
+ * @param {(from: number, to: number) => void} deliver is called with the body of each Deliver
+ */
+export function eachDeliver(message, { start, end }, deliver) {
+  const frames = new Reader().wrap(message, start, end);
+  while (!frames.done) {
+    const typeCode = frames.int('Frame.typeCode');
+    const length = frames.length('Frame.body');
+    if (typeCode === TYPE.DELIVER) {
+      deliver(frames.at, frames.at + length);
+    }
+    frames.at += length;
+  }
+}
+
+/**
+ * @param {Reader} body
+ * @returns {{id: number, journal: string, first: number, last: number, topicLast: number, atTime: number, settled: number}} of frame 035
+ */
+export const decodeTold = body => ({
+  id: body.long('id'),
+  journal: body.string('journal'),
+  first: body.long('first'),
+  last: body.long('last'),
+  topicLast: body.long('topicLast'),
+  atTime: body.long('atTime'),
+  settled: body.long('settled'),
+});
+
+/**
+ * @param {Reader} body
+ * @returns {{id: number, from: number, to: number, reason: typeof TRUNCATED_REASONS[number]}} of frame 037
+ */
+export function decodeTruncated(body) {
+  const id = body.long('id');
+  const from = atLeast(body, 'from', 1);
+  return { id, from, to: atLeast(body, 'to', from), reason: symbol(body, 'reason', TRUNCATED_REASONS) };
+}

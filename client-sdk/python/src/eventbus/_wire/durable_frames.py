@@ -1,0 +1,213 @@
+"""Frames of durable topics. docs/protocol.md#durable-topics has the rules; ``records`` writes and reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from .call_frames import BYTES
+from .call_frames import RECORDS as OTHER_RECORDS
+from .codec import Reader, frames, varint
+from .events import check_event
+from .records import BOOLEAN, DELIVER, LONG, POSITION, STRING, TOPIC, Kind, Record, enum_kind, record_field
+
+MAX_JOURNAL_BYTES = 128
+
+
+class ConsumeMode(IntEnum):
+    """Sharing of the events between the consumers of one durable subscription."""
+
+    UNKNOWN = 0
+    #: One consumer gets all of them; others stand by.
+    EXCLUSIVE = 1
+
+
+class ConsumeStart(IntEnum):
+    """First event for a consumer."""
+
+    UNKNOWN = 0
+    #: The first event that the journal has.
+    FIRST = 1
+    #: The first event from now on.
+    NEW = 2
+    #: The last event of each topic, and then every event from now on.
+    LATEST_VALUES = 3
+    #: The event at a position.
+    POSITION = 4
+    #: The first event that was stored at a time or later.
+    TIME = 5
+
+
+class TruncatedReason(IntEnum):
+    """Reason why a consumer does not get the events of a range."""
+
+    UNKNOWN = 0
+    #: The journal has removed its oldest events.
+    RETENTION = 1
+    #: An operator has removed them.
+    PURGED = 2
+    #: Their time to live is over.
+    EXPIRED = 3
+    #: Their copies on all disks are damaged.
+    DAMAGED = 4
+
+
+def _check(r: Reader, name: str, at: int, value: int, least: int) -> int:
+    if value < least:
+        raise r.malformed(name, at, value, f"at least {least}")
+    return value
+
+
+def _first(r: Reader, name: str) -> int:
+    at = r.pos
+    return _check(r, name, at, r.long(name), 1)
+
+
+FIRST_POSITION = Kind(POSITION.write, _first)
+NAME = Kind(STRING.write, lambda r, name: r.string(name, MAX_JOURNAL_BYTES))
+MODE, START = enum_kind(ConsumeMode, True), enum_kind(ConsumeStart, True)
+REASON = enum_kind(TruncatedReason, True)
+
+
+@dataclass(frozen=True)
+class Consume(Record):
+    """016: the connection consumes the events of durable topics."""
+
+    CODE = 16
+    id: int = record_field("id", LONG)
+    filter: str = record_field("filter", TOPIC)
+    #: Empty for the only journal that has topics of the filter.
+    journal: str = record_field("journal", NAME)
+    #: The durable subscription; empty for none.
+    name: str = record_field("name", NAME)
+    mode: ConsumeMode = record_field("mode", MODE)
+    start: ConsumeStart = record_field("start", START)
+    #: Of the start POSITION a position, of TIME microseconds since the epoch; else 0.
+    first: int = record_field("from", POSITION)
+    #: Bytes of Feed frames.
+    limit: int = record_field("limit", POSITION)
+
+
+@dataclass(frozen=True)
+class Feed(Record):
+    """017: events for a consumer, and the range of positions that the frame covers."""
+
+    CODE = 17
+    id: int = record_field("id", LONG)
+    first: int = record_field("from", FIRST_POSITION)
+    #: The last position that the frame covers, ``first`` - 1 for none.
+    last: int = record_field("to", POSITION)
+    #: The last position of the journal.
+    head: int = record_field("head", POSITION)
+    frames: bytes = record_field("frames", BYTES)
+
+    @classmethod
+    def read(cls, r: Reader) -> Feed:
+        """Reads the fields, and checks that the range ends at or before the head."""
+        at = r.pos
+        feed = super().read(r)
+        _check(r, "Feed.to", at, feed.last, feed.first - 1)
+        _check(r, "Feed.head", at, feed.head, feed.last)
+        return feed
+
+    def deliveries(self) -> Iterator[tuple[int, int]]:
+        """Yields start and end of the body of each ``Deliver`` in ``frames``; skips unknown frames."""
+        for code, _, start, end in frames(self.frames):
+            if code == DELIVER:
+                yield start, end
+
+
+@dataclass(frozen=True)
+class Settle(Record):
+    """018: every event up to a position is handled."""
+
+    CODE = 18
+    id: int = record_field("id", LONG)
+    up_to: int = record_field("upTo", FIRST_POSITION)
+    confirm: bool = record_field("confirm", BOOLEAN)
+
+
+@dataclass(frozen=True)
+class Ask(Record):
+    """034: a question about a journal."""
+
+    CODE = 34
+    id: int = record_field("id", LONG)
+    journal: str = record_field("journal", NAME)
+    topic: str = record_field("topic", TOPIC)
+    name: str = record_field("name", NAME)
+    time: int = record_field("time", POSITION)
+
+
+@dataclass(frozen=True)
+class Told(Record):
+    """035: the answer to Ask."""
+
+    CODE = 35
+    id: int = record_field("id", LONG)
+    journal: str = record_field("journal", NAME)
+    first: int = record_field("first", LONG)
+    last: int = record_field("last", LONG)
+    topic_last: int = record_field("topicLast", LONG)
+    at_time: int = record_field("atTime", LONG)
+    settled: int = record_field("settled", LONG)
+
+
+@dataclass(frozen=True)
+class Truncated(Record):
+    """037: events for a consumer that do not come."""
+
+    CODE = 37
+    id: int = record_field("id", LONG)
+    first: int = record_field("from", FIRST_POSITION)
+    last: int = record_field("to", POSITION)
+    reason: TruncatedReason = record_field("reason", REASON)
+
+    @classmethod
+    def read(cls, r: Reader) -> Truncated:
+        """Reads the fields, and checks that the range does not end before it begins."""
+        at = r.pos
+        truncated = super().read(r)
+        _check(r, "Truncated.to", at, truncated.last, truncated.first)
+        return truncated
+
+
+class Origin(NamedTuple):
+    """Facts about the events of a ``Deliver`` that only durable topics have."""
+
+    #: Position of the first event; -1 if the topic is not durable.
+    position: int
+    #: The publisher's number; 0 if the topic is not durable.
+    producer: int
+    #: The publisher's number of the first event; 0 if the topic is not durable.
+    sequence: int
+
+
+def read_origin(data: bytes, start: int, end: int) -> Origin:
+    """Reads these facts from the body of a ``Deliver``. Raises Malformed."""
+    r = Reader(data, start, end)
+    r.string("Deliver.topic")
+    for name in ("producer", "sequence", "schema", "receivedAt"):
+        r.long(f"Deliver.{name}")
+    position = r.long("Deliver.offset")
+    for _ in r.items("Deliver.events", 4):
+        check_event(r, "Deliver.events")
+    if r.pos < end:
+        for _ in r.items("Deliver.groups", 1):
+            r.long("Deliver.groups")
+    producer = r.long("Deliver.originProducer") if r.pos < end else 0
+    return Origin(position, producer, r.long("Deliver.originSequence") if r.pos < end else 0)
+
+
+def publish_tail(expect: int, delay_millis: int, ttl_millis: int) -> bytes:
+    """Writes the fields of a ``Publish`` that only durable topics have, behind the zero that ends the events."""
+    return varint(expect) + varint(delay_millis) + varint(ttl_millis)
+
+
+#: All records, except those of published events.
+RECORDS: dict[int, type[Record]] = {
+    **OTHER_RECORDS,
+    **{record.CODE: record for record in (Consume, Feed, Settle, Ask, Told, Truncated)},
+}

@@ -100,6 +100,23 @@ public interface ConnectionListener {
   default void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {}
 
   /**
+   * Called when a consumer of durable topics does not get events. {@link
+   * DurableHandler#onTruncated} is called in order with the events.
+   *
+   * @param truncated which, and why
+   */
+  default void truncated(Truncated truncated) {}
+
+  /**
+   * Called when a {@link DurableHandler} threw an exception. It gets the event again.
+   *
+   * @param subscription the handler's consumer
+   * @param position the event's position, or the first one of a {@link Truncated}
+   * @param failure the exception
+   */
+  default void handlerFailed(DurableSubscription subscription, long position, Throwable failure) {}
+
+  /**
    * Called when the handler of a service failed otherwise than by rejecting the request.
    *
    * @param invocation the request; its caller was told that it failed

@@ -36,6 +36,18 @@ public enum ErrorCode {
   SHUTTING_DOWN,
   /** Nothing was received within the bus's time-out. */
   IDLE,
-  /** Another connection has taken this session over. */
-  REPLACED
+  /** Another connection has taken this session, or this durable subscription, over. */
+  REPLACED,
+  /** The journal does not know any more whether it has stored these events. Do not retry. */
+  SEQUENCE_GAP,
+  /** The topic's last event is not the one that {@link PublishOptions#expected} states. */
+  EXPECTATION_FAILED,
+  /** The journal has no room. Retry after a pause. */
+  STORE_FULL,
+  /**
+   * The journal cannot answer now. Events may have been stored all the same. Retry after a pause.
+   */
+  UNAVAILABLE,
+  /** No journal has this name, or has this topic. */
+  NO_JOURNAL
 }

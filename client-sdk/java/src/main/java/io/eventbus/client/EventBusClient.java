@@ -17,14 +17,15 @@ import java.util.concurrent.CompletionStage;
  * group gets each event at most once and is told which ones are missing as far as that is known
  * ({@link EventHandler#onGap}). An event that is published while a subscriber is not connected does
  * not reach it: every subscription, also one with a group, is told of each lost connection ({@link
- * EventHandler#onInterruption}).
+ * EventHandler#onInterruption}). Events of durable topics are stored: {@link #durable} and {@link
+ * #replay} get them also later.
  *
  * <p><b>Threads.</b> Any thread may call any method. Handlers, listeners and the dependents of the
  * stages never run on an I/O thread. All threads of the SDK are daemons and keep no program
  * running: a program that only subscribes has to wait for something itself.
  */
 public interface EventBusClient
-    extends EventPublisher, EventSubscriber, ServiceClient, AutoCloseable {
+    extends EventPublisher, EventSubscriber, DurableSubscriber, ServiceClient, AutoCloseable {
   /**
    * Returns a new builder of a client.
    *

@@ -40,6 +40,21 @@ public interface EventPublisher {
   CompletionStage<Published> publish(String topic, Event event);
 
   /**
+   * Publishes an event to a durable topic with options, as {@link #publish(String, Event)} does.
+   * The event travels alone in its frame.
+   *
+   * @param topic the topic
+   * @param event the event
+   * @param options expectation, delay, time to live
+   * @return a stage that completes when the event is stored, or as above; with {@link
+   *     EventBusException.Refused} and {@link ErrorCode#UNSUPPORTED} where the bus has no durable
+   *     topics
+   * @throws EventBusException.IllegalTopic if the topic breaks the rules; do not retry
+   * @throws EventBusException.PayloadTooBig if the event exceeds a limit of the bus; do not retry
+   */
+  CompletionStage<Published> publish(String topic, Event event, PublishOptions options);
+
+  /**
    * Publishes bytes, as {@link #publish(String, Event)} does.
    *
    * @param topic the topic

@@ -101,6 +101,15 @@ public interface ReceivedEvent {
   long sequence();
 
   /**
+   * Returns its position in its journal.
+   *
+   * @return 1 or more; 0 if its topic is not durable
+   */
+  default long position() {
+    return 0;
+  }
+
+  /**
    * Returns the fingerprint of the schema that the payload was written with.
    *
    * @return CRC-64-AVRO, or 0 for none

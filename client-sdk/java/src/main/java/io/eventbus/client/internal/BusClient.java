@@ -6,11 +6,13 @@ import io.eventbus.client.ClientCounters;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.DurableBuilder;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventHandler;
 import io.eventbus.client.EventStream;
+import io.eventbus.client.PublishOptions;
 import io.eventbus.client.Published;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.RequestHandler;
@@ -88,13 +90,22 @@ final class BusClient implements EventBusClient {
 
   @Override
   public CompletionStage<Published> publish(String topic, Event event) {
-    return publish(topic, event, EventEncoder::checkTopic);
+    return publish(topic, event, null, EventEncoder::checkTopic);
+  }
+
+  @Override
+  public CompletionStage<Published> publish(String topic, Event event, PublishOptions how) {
+    try {
+      return publish(topic, event, how, EventEncoder::checkTopic);
+    } catch (EventBusException.Refused e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   private CompletionStage<Published> publish(
-      String topic, Event event, Consumer<String> checkTopic) {
+      String topic, Event event, @Nullable PublishOptions how, Consumer<String> checkTopic) {
     CompletableFuture<Published> stage = new CompletableFuture<>();
-    switch (add(topic, event, stage, checkTopic)) {
+    switch (add(topic, event, how, stage, checkTopic)) {
       case ACCEPTED -> {}
       case CLOSED -> stage.completeExceptionally(closed());
       case FULL, DROPPED ->
@@ -109,12 +120,13 @@ final class BusClient implements EventBusClient {
 
   @Override
   public SendResult send(String topic, Event event) {
-    return add(topic, event, null, EventEncoder::checkTopic);
+    return add(topic, event, null, null, EventEncoder::checkTopic);
   }
 
   private SendResult add(
       String topic,
       Event event,
+      @Nullable PublishOptions how,
       @Nullable CompletableFuture<Published> stage,
       Consumer<String> checkTopic) {
     TopicState state = outbox.knownTopic(topic);
@@ -122,7 +134,7 @@ final class BusClient implements EventBusClient {
     if (state == null || topic.charAt(0) == Topic.SYSTEM) {
       checkTopic.accept(topic);
     }
-    OpenBatch.EncodedEvent encoded = encoder.encode(event);
+    OpenBatch.EncodedEvent encoded = encoder.encode(event, how);
     if (state == null) {
       state = outbox.topic(topic);
     }
@@ -224,6 +236,26 @@ final class BusClient implements EventBusClient {
     return TopicFilter.parse(filter);
   }
 
+  // ---- Durable topics
+
+  @Override
+  public DurableBuilder durable(String name) {
+    if (name.isEmpty()) {
+      throw new EventBusException.IllegalTopic(
+          "name of the durable subscription: empty (expected: a name)");
+    }
+    return consumer(name);
+  }
+
+  @Override
+  public DurableBuilder replay() {
+    return consumer("");
+  }
+
+  private DurableBuilder consumer(String name) {
+    return parts.durable().builder(name, registration -> begin(registration, "the consumer"));
+  }
+
   // ---- Services
 
   @Override
@@ -244,7 +276,7 @@ final class BusClient implements EventBusClient {
   @Override
   public CompletionStage<Published> broadcast(String service, Event event) {
     checkService(service);
-    return publish(ServiceName.broadcastTopic(service), event, topic -> {});
+    return publish(ServiceName.broadcastTopic(service), event, null, topic -> {});
   }
 
   @Override
@@ -359,6 +391,8 @@ final class BusClient implements EventBusClient {
     boolean complete = false;
     try {
       CompletableFuture<Void> answered = parts.calls().calls().pending().drain();
+      CompletableFuture<Void> consumers = parts.durable().stop();
+      boolean consumed = timeout.isZero() || waits(consumers, deadline);
       List<Registration> all = subscriptions.close();
       List<SubscriptionState> ending = of(SubscriptionState.class, all);
       // A handler that closes its own client cannot be waited for, here as below.
@@ -366,7 +400,7 @@ final class BusClient implements EventBusClient {
           of(ServiceState.class, all).stream().filter(s -> !s.isHandledByThisThread()).toList();
       CompletableFuture<Void> calls =
           CompletableFuture.allOf(answered, allOf(services, s -> s.closing(Nanos.of(timeout))));
-      complete = !timeout.isZero() && drain(ending, calls, deadline);
+      complete = !timeout.isZero() && consumed && drain(ending, calls, deadline);
       if (!complete) {
         ending.forEach(SubscriptionState::discard);
       }
@@ -393,6 +427,16 @@ final class BusClient implements EventBusClient {
   private static <T> CompletableFuture<Void> allOf(
       List<T> things, Function<T, CompletableFuture<?>> end) {
     return CompletableFuture.allOf(things.stream().map(end).toArray(CompletableFuture<?>[]::new));
+  }
+
+  private static boolean waits(CompletableFuture<Void> stage, long deadline)
+      throws InterruptedException {
+    try {
+      stage.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (ExecutionException | TimeoutException e) {
+      return false;
+    }
   }
 
   private boolean drain(

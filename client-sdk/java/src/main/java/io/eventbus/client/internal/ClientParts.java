@@ -13,6 +13,7 @@ import io.eventbus.client.internal.connection.BusLink;
 import io.eventbus.client.internal.connection.CallTraffic;
 import io.eventbus.client.internal.connection.ConnectionTraffic;
 import io.eventbus.client.internal.connection.Connector;
+import io.eventbus.client.internal.durable.DurableConsumers;
 import io.eventbus.client.internal.inbound.Acks;
 import io.eventbus.client.internal.inbound.ConsumerCallbacks;
 import io.eventbus.client.internal.inbound.Dispatcher;
@@ -41,6 +42,7 @@ record ClientParts(
     Notifier notifier,
     Maintenance maintenance,
     CallTraffic calls,
+    DurableConsumers durable,
     PushConsumer.Environment environment,
     Connector connector) {
 
@@ -66,8 +68,12 @@ record ClientParts(
             subscriptions, acks, counters, notifier, gate, clock, options.trackedProducers());
     Barriers barriers = new Barriers(outbox, notifier, outside.conductor());
     CallTraffic calls = calls(options, outside, outbox, encoder, notifier, executor);
+    DurableConsumers durable =
+        new DurableConsumers(
+            subscriptions, notifier, counters, executor, outside.conductor(), clock);
     BusLink.Parts linkParts =
-        new BusLink.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier, calls);
+        new BusLink.Parts(
+            outbox, subscriptions, dispatcher, barriers, counters, notifier, calls, durable);
     Sender sender =
         new Sender(outbox, clock, options.connection().sendTimeout().toNanos(), outside.senders());
     outbox.onWork(sender::wake, sender::wakeForEvent);
@@ -104,6 +110,7 @@ record ClientParts(
         notifier,
         maintenance,
         calls,
+        durable,
         consumers,
         connector);
   }

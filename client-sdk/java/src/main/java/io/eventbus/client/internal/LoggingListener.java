@@ -2,12 +2,14 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
 import io.eventbus.client.Interruption;
 import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
+import io.eventbus.client.Truncated;
 import java.net.URI;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -38,6 +40,7 @@ final class LoggingListener implements ConnectionListener {
     HANDLER_FAILED,
     GAP,
     INTERRUPTION,
+    TRUNCATED,
     DROPPED,
     PROBLEM,
     CONNECTED,
@@ -169,6 +172,27 @@ final class LoggingListener implements ConnectionListener {
   @Override
   public void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {
     handlerFailed(subscription.filter(), "an event of " + event.topic(), failure);
+  }
+
+  @Override
+  public void truncated(Truncated truncated) {
+    if (admits(Kind.TRUNCATED)) {
+      LOG.warn(
+          "{}: the consumer of {} does not get the events at {} to {} ({})",
+          client,
+          truncated.filter(),
+          truncated.from(),
+          truncated.to(),
+          truncated.reason());
+    }
+  }
+
+  @Override
+  public void handlerFailed(DurableSubscription subscription, long position, Throwable failure) {
+    handlerFailed(
+        subscription.filter(),
+        "the event at position " + position + ", which comes again",
+        failure);
   }
 
   @Override

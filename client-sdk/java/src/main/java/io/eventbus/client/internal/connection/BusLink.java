@@ -8,6 +8,7 @@ import io.eventbus.client.internal.base.Notifier;
 import io.eventbus.client.internal.base.Transport;
 import io.eventbus.client.internal.base.UpgradeRefused;
 import io.eventbus.client.internal.call.CallPath;
+import io.eventbus.client.internal.durable.DurableConsumers;
 import io.eventbus.client.internal.inbound.Dispatcher;
 import io.eventbus.client.internal.inbound.HeldDeliveries;
 import io.eventbus.client.internal.inbound.ReadGate;
@@ -79,7 +80,8 @@ public final class BusLink
       Barriers barriers,
       Counters counters,
       Notifier notifier,
-      CallTraffic calls) {}
+      CallTraffic calls,
+      DurableConsumers durable) {}
 
   final URI url;
   private final Hello hello;
@@ -208,16 +210,24 @@ public final class BusLink
   }
 
   private void grant(long limit) {
-    Transport.Channel open = channel;
-    if (open == null || !credit.raise(limit)) {
+    if (channel == null || !credit.raise(limit)) {
       return;
     }
     Credit grant = new Credit(0L, limit, credit.received(), 0L);
+    send(ControlFrames.encode(TypeCode.CREDIT, grant));
+  }
+
+  @Override
+  public void send(byte[] frame) {
+    Transport.Channel open = channel;
+    if (open == null) {
+      return;
+    }
     open.send(
-        ByteBuffer.wrap(ControlFrames.encode(TypeCode.CREDIT, grant)),
+        ByteBuffer.wrap(frame),
         failure -> {
           if (failure != null) {
-            LOG.debug("Credit was not sent to {}", url, failure);
+            LOG.debug("a frame was not sent to {}", url, failure);
             open.abort();
           }
         });
@@ -283,18 +293,7 @@ public final class BusLink
 
   /** Presents a new token to the bus. Any thread. */
   void authenticate(String token) {
-    Transport.Channel open = channel;
-    if (open == null) {
-      return;
-    }
-    open.send(
-        ByteBuffer.wrap(ControlFrames.encode(TypeCode.AUTHENTICATE, new Authenticate(token, null))),
-        failure -> {
-          if (failure != null) {
-            LOG.debug("Authenticate was not sent to {}", url, failure);
-            open.abort();
-          }
-        });
+    send(ControlFrames.encode(TypeCode.AUTHENTICATE, new Authenticate(token, null)));
   }
 
   /**

@@ -8,9 +8,12 @@ import io.eventbus.client.internal.outbound.BatchSplitter;
 import io.eventbus.client.internal.outbound.EventEncoder;
 import io.eventbus.client.internal.outbound.FrameStages;
 import io.eventbus.client.internal.outbound.Outbox;
+import io.eventbus.client.internal.outbound.PublishFrame;
 import io.eventbus.client.internal.outbound.Sender;
 import io.eventbus.schema.Welcome;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +38,7 @@ public final class ConnectionTraffic {
   void begin(Welcome welcome, Transport.Channel channel) {
     long before = producer;
     producer = welcome.getProducer();
-    boolean takesLess = !encoder.fits(welcome.getLimits());
+    boolean takesLess = !encoder.fits(welcome);
     limit(welcome);
     if (takesLess) {
       recut(welcome);
@@ -56,9 +59,13 @@ public final class ConnectionTraffic {
 
   private void recut(Welcome welcome) {
     BatchSplitter.Result result = parts.outbox().recut(encoder::fits);
+    Map<Boolean, List<PublishFrame>> refused =
+        result.refused().stream().collect(Collectors.partitioningBy(PublishFrame::needsDurable));
+    FrameStages.fail(
+        parts.notifier(), refused.getOrDefault(true, List.of()), EventEncoder.notDurable());
     FrameStages.fail(
         parts.notifier(),
-        result.refused(),
+        refused.getOrDefault(false, List.of()),
         new EventBusException.PayloadTooBig(
             "the bus "
                 + welcome.getBus()
@@ -89,11 +96,11 @@ public final class ConnectionTraffic {
 
   /** Returns whether a bus accepts all that the one before has accepted. */
   boolean fits(Welcome welcome) {
-    return encoder.fits(welcome.getLimits());
+    return encoder.fits(welcome);
   }
 
   private void limit(Welcome welcome) {
-    encoder.limit(welcome.getLimits());
+    encoder.limit(welcome);
     parts.outbox().limitMessages(encoder.messageBytes());
   }
 

@@ -3,7 +3,9 @@ package io.eventbus.client.internal.connection;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.internal.call.CallPath;
 import io.eventbus.client.internal.call.InboundCalls;
+import io.eventbus.client.internal.durable.FeedLine;
 import io.eventbus.client.internal.inbound.Dispatcher;
+import io.eventbus.client.internal.inbound.ServiceState;
 import io.eventbus.client.internal.outbound.FrameStages;
 import io.eventbus.client.internal.outbound.PublishFrame;
 import io.eventbus.protocol.ControlFrames;
@@ -30,7 +32,7 @@ final class FrameDispatcher {
   private static final Logger LOG = LoggerFactory.getLogger(FrameDispatcher.class);
 
   /** Connection that the frames come from. */
-  interface Source {
+  interface Source extends FeedLine {
     /** Returns the connection as calls see it. */
     @Nullable CallPath path();
 
@@ -167,6 +169,8 @@ final class FrameDispatcher {
         parts.dispatcher().handOver();
         drained(ControlFrames.drained(message, from, to).getId());
       }
+      case FEED -> parts.durable().feed(source, message, from, to, to - cursor.frameStart());
+      case TRUNCATED -> parts.durable().truncated(source, message, from, to);
       case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to));
       case INVOKE, REPLY, FAILURE, CANCEL, DATA, CREDIT -> call(type, message, from, to);
       case HELLO,
@@ -183,11 +187,9 @@ final class FrameDispatcher {
           AUTHENTICATE,
           ECHO,
           CONSUME,
-          FEED,
           SETTLE,
           ASK,
-          TOLD,
-          TRUNCATED ->
+          TOLD ->
           LOG.warn("{} sent a frame of type {}, which is not for this client: skipped", url, type);
     }
   }
@@ -251,14 +253,14 @@ final class FrameDispatcher {
       return;
     }
     if (confirm.getTypeCode() == TypeCode.PUBLISH.code()) {
-      long events =
-          parts
-              .outbox()
-              .confirmations()
-              .confirmed(confirm.getTopic(), confirm.getAbout(), confirm.getReceivers(), confirmed);
+      long events = parts.outbox().confirmations().confirmed(confirm, confirmed);
       parts.counters().confirmed.add(events);
     } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()
-        || confirm.getTypeCode() == TypeCode.REGISTER.code()) {
+        || confirm.getTypeCode() == TypeCode.REGISTER.code()
+        || confirm.getTypeCode() == TypeCode.CONSUME.code()) {
+      if (confirm.getTypeCode() == TypeCode.CONSUME.code()) {
+        parts.durable().accepted(confirm.getAbout(), confirm.getTopic());
+      }
       if (standby != null) {
         // The client may stay at its bus, which may still refuse it.
         standby.confirmed(confirm.getAbout());
@@ -281,8 +283,14 @@ final class FrameDispatcher {
         FrameStages.fail(parts.notifier(), List.of(frame), failure);
         answered = true;
       }
-    } else if ((type == TypeCode.SUBSCRIBE || type == TypeCode.REGISTER) && standby != null) {
+    } else if ((type == TypeCode.SUBSCRIBE || type == TypeCode.REGISTER || type == TypeCode.CONSUME)
+        && standby != null) {
       standby.refused(problem.getAbout(), failure);
+      answered = true;
+    } else if (type == TypeCode.CONSUME) {
+      answered = !source.isAbandoned() && parts.durable().refused(problem, failure);
+    } else if (type == TypeCode.SETTLE && problem.getCode() == ErrorCode.UNKNOWN_SUBSCRIPTION) {
+      // The consumer has ended meanwhile, or stands by: what is settled is told again.
       answered = true;
     } else if (type == TypeCode.SUBSCRIBE
         || (type == TypeCode.REGISTER && problem.getCode() != ErrorCode.UNKNOWN_TYPE)) {
@@ -290,7 +298,7 @@ final class FrameDispatcher {
           !source.isAbandoned() && parts.subscriptions().refused(problem.getAbout(), failure);
     } else if (type == TypeCode.REGISTER) {
       // The bus is too old for services; the next one may not be.
-      parts.subscriptions().refuseServices(failure);
+      parts.subscriptions().postpone(ServiceState.class, failure);
     } else if (type == TypeCode.UNSUBSCRIBE || type == TypeCode.UNREGISTER) {
       parts.dispatcher().handOver();
       drained(problem.getAbout());
@@ -302,7 +310,9 @@ final class FrameDispatcher {
       answered = true;
     } else if (type == TypeCode.AUTHENTICATE) {
       source.notRenewed();
-    } else if (problem.getCode() != ErrorCode.UNKNOWN_TYPE && type != TypeCode.CAPACITY) {
+    } else if (problem.getCode() != ErrorCode.UNKNOWN_TYPE
+        && type != TypeCode.CAPACITY
+        && type != TypeCode.SETTLE) {
       // About the connection: the reason for the Close that follows.
       source.refused(failure);
     }

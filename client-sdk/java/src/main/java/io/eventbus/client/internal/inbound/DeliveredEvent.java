@@ -1,6 +1,8 @@
 package io.eventbus.client.internal.inbound;
 
 import io.eventbus.client.ReceivedEvent;
+import io.eventbus.protocol.DeliverView;
+import io.eventbus.protocol.EventCursor;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
@@ -8,29 +10,70 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Event whose payload is still in the message that it came in. */
-final class DeliveredEvent implements ReceivedEvent {
+public final class DeliveredEvent implements ReceivedEvent {
   private final ByteBuffer memory;
   private final int payloadStart;
   private final int payloadLength;
   private final String topic;
   private final long producer;
   private final long sequence;
+  private final long position;
   private final long schema;
   private final long publishedAt;
   private final long receivedAt;
   private final @Nullable String key;
   private final Map<String, String> headers;
 
-  DeliveredEvent(InboundDelivery delivery, io.eventbus.protocol.EventCursor event) {
-    memory = delivery.message;
+  DeliveredEvent(InboundDelivery delivery, EventCursor event) {
+    this(
+        delivery.message,
+        event,
+        delivery.origin.topic.name,
+        delivery.durable == null ? delivery.origin.producer : delivery.durable.producer(),
+        event.index()
+            + (delivery.durable == null ? delivery.sequence : delivery.durable.sequence()),
+        delivery.durable == null ? 0 : delivery.durable.position() + event.index(),
+        delivery.schema,
+        delivery.receivedAt);
+  }
+
+  /**
+   * Creates the event of a consumer.
+   *
+   * @param message in which {@code event} stands on it
+   * @param deliver the frame that it is of
+   */
+  public DeliveredEvent(ByteBuffer message, EventCursor event, String topic, DeliverView deliver) {
+    this(
+        message,
+        event,
+        topic,
+        deliver.originProducer(),
+        deliver.originSequence() + event.index(),
+        deliver.offset() + event.index(),
+        deliver.schema(),
+        deliver.receivedAt());
+  }
+
+  private DeliveredEvent(
+      ByteBuffer message,
+      EventCursor event,
+      String topic,
+      long producer,
+      long sequence,
+      long position,
+      long schema,
+      long receivedAt) {
+    memory = message;
     payloadStart = event.payloadStart();
     payloadLength = event.payloadLength();
-    topic = delivery.origin.topic.name;
-    producer = delivery.origin.producer;
-    sequence = delivery.sequence + event.index();
-    schema = delivery.schema;
+    this.topic = topic;
+    this.producer = producer;
+    this.sequence = sequence;
+    this.position = position;
+    this.schema = schema;
     publishedAt = event.publishedAt();
-    receivedAt = delivery.receivedAt;
+    this.receivedAt = receivedAt;
     key = event.key();
     headers = event.headerCount() == 0 ? Map.of() : Collections.unmodifiableMap(event.headers());
   }
@@ -42,6 +85,7 @@ final class DeliveredEvent implements ReceivedEvent {
     topic = other.topic;
     producer = other.producer;
     sequence = other.sequence;
+    position = other.position;
     schema = other.schema;
     publishedAt = other.publishedAt;
     receivedAt = other.receivedAt;
@@ -99,6 +143,11 @@ final class DeliveredEvent implements ReceivedEvent {
   @Override
   public long sequence() {
     return sequence;
+  }
+
+  @Override
+  public long position() {
+    return position;
   }
 
   @Override

@@ -139,7 +139,11 @@ public final class Dispatcher {
             view.schema(),
             view.receivedAt(),
             count,
-            skip);
+            skip,
+            view.offset() < 1
+                ? null
+                : new InboundDelivery.Durable(
+                    view.offset(), view.originProducer(), view.originSequence()));
     delivery.shareAmong(targets.size());
     for (SubscriptionState target : targets) {
       arrive(target, delivery);

@@ -18,6 +18,8 @@ final class InboundDelivery implements Inbound {
   final int count;
   // Events at the start that were received before.
   final int skip;
+  // Of a durable topic, else null.
+  final @Nullable Durable durable;
   final int bytes;
   private @Nullable AtomicInteger sharers;
 
@@ -30,7 +32,9 @@ final class InboundDelivery implements Inbound {
       long schema,
       long receivedAt,
       int count,
-      int skip) {
+      int skip,
+      @Nullable Durable durable) {
+    this.durable = durable;
     this.message = message;
     this.eventsStart = eventsStart;
     this.eventsEnd = eventsEnd;
@@ -41,6 +45,19 @@ final class InboundDelivery implements Inbound {
     this.count = count;
     this.skip = skip;
     this.bytes = eventsEnd - eventsStart + origin.topic.name.length();
+  }
+
+  /**
+   * Facts about the first event of a durable topic.
+   *
+   * @param position in its journal
+   * @param producer the publisher's number, for that of the delivery is the journal's
+   * @param sequence the publisher's number of the event
+   */
+  record Durable(long position, long producer, long sequence) {
+    Durable behind(int events) {
+      return new Durable(position + events, producer, sequence + events);
+    }
   }
 
   @Override
@@ -67,8 +84,9 @@ final class InboundDelivery implements Inbound {
    * @param from index of the first of them, from 0
    */
   InboundDelivery part(ByteBuffer own, int from, int events) {
+    Durable first = durable == null ? null : durable.behind(from);
     return new InboundDelivery(
-        own, 0, own.capacity(), origin, sequence + from, schema, receivedAt, events, 0);
+        own, 0, own.capacity(), origin, sequence + from, schema, receivedAt, events, 0, first);
   }
 
   /**
@@ -82,7 +100,8 @@ final class InboundDelivery implements Inbound {
     }
     ByteBuffer own = ByteBuffer.allocate(length).put(0, message, eventsStart, length);
     InboundDelivery copy =
-        new InboundDelivery(own, 0, length, origin, sequence, schema, receivedAt, count, skip);
+        new InboundDelivery(
+            own, 0, length, origin, sequence, schema, receivedAt, count, skip, durable);
     copy.sharers = sharers;
     return copy;
   }

@@ -28,7 +28,8 @@ public final class Subscriptions {
   private final MicroClock clock;
   private final Map<Long, Registration> byId = new HashMap<>();
   private final Set<Long> ending = new HashSet<>();
-  // Services that a bus did not know: they wait for another bus, however long that takes.
+  // Services and consumers that a bus did not know: they wait for another bus, however long that
+  // takes.
   private final Set<Long> postponed = new HashSet<>();
   private volatile Snapshot snapshot = new Snapshot(List.of(), 0);
   private long nextId = 1;
@@ -113,7 +114,7 @@ public final class Subscriptions {
   }
 
   /** Sends a frame about a registration to the bus, if the bus knows the registration. */
-  synchronized void tell(Registration registration, byte[] frame) {
+  public synchronized void tell(Registration registration, byte[] frame) {
     if (connected && byId.get(registration.id()) == registration) {
       say(frame);
     }
@@ -257,16 +258,21 @@ public final class Subscriptions {
   }
 
   /**
-   * Fails the stages of services, because the bus does not know of services; they stay, for another
-   * bus.
+   * Fails the stages of all registrations of a kind, because the bus does not know of it; they
+   * stay, for another bus.
    */
-  public synchronized void refuseServices(EventBusException failure) {
-    for (ServiceState service : all(ServiceState.class)) {
-      if (!service.isConfirmed()) {
-        postponed.add(service.id());
-        notifier.fail(() -> service.failReady(failure));
+  public synchronized void postpone(Class<? extends Registration> kind, EventBusException failure) {
+    for (Registration registration : all(kind)) {
+      if (!registration.isConfirmed()) {
+        postponed.add(registration.id());
+        notifier.fail(() -> registration.failReady(failure));
       }
     }
+  }
+
+  /** Asks the bus again for a registration that it has ended. */
+  public synchronized void again(Registration registration) {
+    tell(registration, registration.beginFrame());
   }
 
   /**

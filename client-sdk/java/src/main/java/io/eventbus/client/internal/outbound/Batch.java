@@ -119,16 +119,20 @@ public final class Batch {
       byte[] topic =
           Arrays.copyOfRange(array, view.topicStart(), view.topicStart() + view.topicLength());
       long sequence = sequenceFor.applyAsLong(view.topic(), view.eventCount());
-      // Our own frames hold one block, so that the events end one byte before the body does.
-      int eventsStart = cursor.bodyEnd() - 1 - view.eventBytes();
-      Frames.writePublish(
+      DurableWish wish = DurableWish.of(view);
+      Frames.writePublishHead(
           out,
           topic,
           sequence,
           view.schema(),
           view.confirm(),
           view.eventCount(),
-          ByteBuffer.wrap(array, eventsStart, view.eventBytes()));
+          view.eventBytes(),
+          DurableWish.bytes(wish));
+      // Our own frames hold one block, so that the events end one byte before the array does.
+      int eventsEnd = view.eventsInPlace() + view.eventsSize() - 1;
+      out.put(array, eventsEnd - view.eventBytes(), view.eventBytes()).put((byte) 0);
+      DurableWish.write(wish, out);
       if (next < frames.size() && frames.get(next).start == cursor.frameStart()) {
         PublishFrame frame = frames.get(next++);
         frame.firstSequence = sequence;

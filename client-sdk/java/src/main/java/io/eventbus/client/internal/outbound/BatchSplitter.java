@@ -124,8 +124,8 @@ public final class BatchSplitter {
           new EventCursor()
               .wrap(
                   in,
-                  cursor.bodyEnd() - view.eventsSize(),
-                  cursor.bodyEnd(),
+                  view.eventsInPlace(),
+                  view.eventsInPlace() + view.eventsSize(),
                   FrameLimits.UNLIMITED);
       addFrame(view, events, frames.get(cursor.frameStart()));
     }
@@ -133,6 +133,7 @@ public final class BatchSplitter {
 
   private void addFrame(PublishView view, EventCursor events, @Nullable PublishFrame frame) {
     TopicState topic = topics.apply(view.topic());
+    DurableWish wish = DurableWish.of(view);
     Map<Integer, CompletableFuture<Published>> stages = new HashMap<>();
     if (frame != null) {
       frame.waiters.forEach(waiter -> stages.put(waiter.index(), waiter.stage()));
@@ -144,7 +145,7 @@ public final class BatchSplitter {
       open.endFrame();
     }
     while (events.next()) {
-      OpenBatch.EncodedEvent event = encode(events, view.schema());
+      OpenBatch.EncodedEvent event = encode(events, view.schema(), wish);
       CompletableFuture<Published> stage = stages.get(events.index());
       long sequence = view.sequence() + events.index() - withdrawn.getOrDefault(topic, 0L);
       if (choice.stays(event, stage == null ? null : frame)) {
@@ -153,6 +154,7 @@ public final class BatchSplitter {
         refusedPlain++;
       } else {
         PublishFrame alone = new PublishFrame(topic, sequence, created);
+        alone.needsDurable = wish != null;
         alone.waiters.add(new PublishFrame.Waiter(0, stage));
         refused.add(alone);
         if (renumbers) {
@@ -162,14 +164,16 @@ public final class BatchSplitter {
     }
   }
 
-  private static OpenBatch.EncodedEvent encode(EventCursor event, long schema) {
+  private static OpenBatch.EncodedEvent encode(
+      EventCursor event, long schema, @Nullable DurableWish wish) {
     String key = event.key();
     return new OpenBatch.EncodedEvent(
         event.publishedAt(),
         key == null ? null : key.getBytes(StandardCharsets.UTF_8),
         event.headerCount() == 0 ? EncodedHeaders.NONE : EncodedHeaders.of(event.headers()),
         event.payload(),
-        schema);
+        schema,
+        wish);
   }
 
   private OpenBatch batchFor(TopicState topic, int eventBytes) {

@@ -1,5 +1,6 @@
 package io.eventbus.client.internal.outbound;
 
+import io.eventbus.schema.Confirm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
@@ -28,13 +29,12 @@ public final class Confirmations {
   /**
    * Removes the frames that a confirmation settles; returns how many of their events have a stage.
    *
-   * @param lastSequence of the confirmed frame; it settles all before it in the topic too
-   * @param receivers of the confirmed frame
+   * @param confirm of a frame; it settles all before it in the topic too
    * @param into receives them, in order
    */
-  public long confirmed(
-      String topicName, long lastSequence, long receivers, List<PublishFrame> into) {
-    TopicState topic = topics.known(topicName);
+  public long confirmed(Confirm confirm, List<PublishFrame> into) {
+    long lastSequence = confirm.getAbout();
+    TopicState topic = topics.known(confirm.getTopic());
     if (topic == null) {
       return 0;
     }
@@ -49,7 +49,9 @@ public final class Confirmations {
     for (PublishFrame frame : into.subList(before, into.size())) {
       events += frame.waiters.size();
       if (frame.lastSequence() == lastSequence) {
-        frame.receivers = receivers;
+        frame.receivers = confirm.getReceivers();
+        frame.position = confirm.getPosition();
+        frame.repeated = confirm.getRepeated();
       }
     }
     return events;

@@ -1,13 +1,16 @@
 package io.eventbus.client.internal.outbound;
 
+import io.eventbus.client.ErrorCode;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.PublishOptions;
 import io.eventbus.client.internal.base.MicroClock;
 import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Topic;
 import io.eventbus.schema.Limits;
+import io.eventbus.schema.Welcome;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -23,14 +26,17 @@ public final class EventEncoder {
   private final int bufferBytes;
   private volatile FrameLimits limits = FrameLimits.DEFAULT;
   private volatile int messageBytes = 4 * 1024 * 1024;
+  private volatile boolean durable;
 
   public EventEncoder(MicroClock clock, int bufferBytes) {
     this.clock = clock;
     this.bufferBytes = bufferBytes;
   }
 
-  /** Sets the limits of the bus. */
-  public void limit(Limits bus) {
+  /** Sets the limits of the bus, and whether it has durable topics. */
+  public void limit(Welcome welcome) {
+    Limits bus = welcome.getLimits();
+    durable = welcome.getDurable();
     limits =
         new FrameLimits(
             Math.max(1, bus.getPayloadBytes()),
@@ -40,8 +46,10 @@ public final class EventEncoder {
   }
 
   /** Returns whether another bus accepts all that this one does. */
-  public boolean fits(Limits other) {
-    return other.getPayloadBytes() >= limits.payloadBytes()
+  public boolean fits(Welcome welcome) {
+    Limits other = welcome.getLimits();
+    return (welcome.getDurable() || !durable)
+        && other.getPayloadBytes() >= limits.payloadBytes()
         && other.getHeaders() >= limits.headers()
         && other.getHeaderBytes() >= limits.headerBytes()
         && other.getMessageBytes() >= messageBytes;
@@ -58,15 +66,22 @@ public final class EventEncoder {
     }
   }
 
-  public OpenBatch.EncodedEvent encode(Event event) {
-    OpenBatch.EncodedEvent encoded = encodeParts(event);
+  /**
+   * Encodes an event.
+   *
+   * @param options for a durable topic; null for none
+   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus
+   */
+  public OpenBatch.EncodedEvent encode(Event event, @Nullable PublishOptions options) {
+    DurableWish wish = options == null ? null : DurableWish.of(options);
+    OpenBatch.EncodedEvent encoded = encodeParts(event, wish);
     check("event bytes", encoded.size, Math.min(bufferBytes, messageBytes - FRAME_OVERHEAD));
     return encoded;
   }
 
   /** Encodes the event of a request or of its reply. */
   OpenBatch.EncodedEvent encodeForCall(Event event) {
-    OpenBatch.EncodedEvent encoded = encodeParts(event);
+    OpenBatch.EncodedEvent encoded = encodeParts(event, null);
     check("event bytes", encoded.size, maxCallBytes());
     return encoded;
   }
@@ -76,7 +91,7 @@ public final class EventEncoder {
     return Math.max(0, messageBytes - CallFrames.MAX_HEAD);
   }
 
-  private OpenBatch.EncodedEvent encodeParts(Event event) {
+  private OpenBatch.EncodedEvent encodeParts(Event event, @Nullable DurableWish wish) {
     FrameLimits max = limits;
     byte[] payload = event.payload();
     check("payload", payload.length, max.payloadBytes());
@@ -93,15 +108,19 @@ public final class EventEncoder {
       check("header bytes", headers.textBytes(), max.headerBytes());
     }
     long publishedAt = event.hasPublishedAt() ? event.publishedAtMicros() : clock.epochMicros();
-    return new OpenBatch.EncodedEvent(publishedAt, key, headers, payload, event.schema());
+    return new OpenBatch.EncodedEvent(publishedAt, key, headers, payload, event.schema(), wish);
   }
 
   /**
    * Checks an event again that was encoded before, perhaps for another bus.
    *
    * @throws EventBusException.PayloadTooBig if the bus that is connected now does not accept it
+   * @throws EventBusException.Refused if it has no durable topics, and the event asks for one
    */
   public void checkAgain(OpenBatch.EncodedEvent event) {
+    if (event.wish != null && !durable) {
+      throw notDurable();
+    }
     if (!fits(event)) {
       throw new EventBusException.PayloadTooBig(
           "an event of "
@@ -113,10 +132,20 @@ public final class EventEncoder {
     }
   }
 
+  /** Returns the failure of an event whose options the bus would ignore. */
+  public static EventBusException.Refused notDurable() {
+    return new EventBusException.Refused(
+        ErrorCode.UNSUPPORTED,
+        "the bus has no durable topics (expected: one that has, for an expectation, a delay or a"
+            + " time to live)",
+        false);
+  }
+
   /** Returns whether the bus that is connected now accepts an event that was encoded before. */
   public boolean fits(OpenBatch.EncodedEvent event) {
     FrameLimits max = limits;
-    return event.payload.length <= max.payloadBytes()
+    return (event.wish == null || durable)
+        && event.payload.length <= max.payloadBytes()
         && event.headers.count() <= max.headers()
         && event.headers.textBytes() <= max.headerBytes()
         && event.size <= messageBytes - FRAME_OVERHEAD;

@@ -46,6 +46,8 @@ public final class OpenBatch {
   private int runEvents;
   private long runCost;
   private @Nullable PublishFrame runFrame;
+  // An event with one is alone in its frame.
+  private @Nullable DurableWish runWish;
 
   /**
    * Creates an empty message.
@@ -61,7 +63,8 @@ public final class OpenBatch {
 
   /** Returns the capacity that is enough for an event alone in a message. */
   static int capacityFor(int topicBytes, int eventBytes) {
-    return Frames.publishSize(topicBytes, Long.MAX_VALUE, Long.MAX_VALUE, 1, eventBytes)
+    return Frames.publishSize(
+            topicBytes, Long.MAX_VALUE, Long.MAX_VALUE, 1, eventBytes, DurableWish.MAX_BYTES)
         + 3 * SLACK;
   }
 
@@ -85,6 +88,8 @@ public final class OpenBatch {
         // An event between them was removed.
         || sequence != firstSequence + runEvents
         || isEmpty()
+        || event.wish != null
+        || runWish != null
         || runEvents == FrameLimits.MAX_PUBLISHED_EVENTS) {
       endRun(false);
       startRun(to, sequence, event);
@@ -112,6 +117,7 @@ public final class OpenBatch {
   private void startRun(TopicState to, long sequence, EncodedEvent event) {
     topic = to;
     schema = event.schema;
+    runWish = event.wish;
     firstSequence = sequence;
     runStart = out.position();
     eventsStart = runStart + headSize(to, 1, event.size);
@@ -119,9 +125,10 @@ public final class OpenBatch {
   }
 
   private int headSize(TopicState to, int count, int eventBytes) {
-    int whole = Frames.publishSize(to.bytes.length, firstSequence, schema, count, eventBytes);
+    int wish = DurableWish.bytes(runWish);
+    int whole = Frames.publishSize(to.bytes.length, firstSequence, schema, count, eventBytes, wish);
     // The byte that ends the array comes after the events.
-    return whole - eventBytes - 1;
+    return whole - eventBytes - 1 - wish;
   }
 
   /** Moves the events of the run so that the head before them has the given size. */
@@ -145,10 +152,12 @@ public final class OpenBatch {
     int end = out.position();
     out.position(runStart);
     boolean confirm = runFrame != null || mark;
+    int wish = DurableWish.bytes(runWish);
     Frames.writePublishHead(
-        out, to.bytes, firstSequence, schema, confirm, runEvents, eventBytes, 0);
+        out, to.bytes, firstSequence, schema, confirm, runEvents, eventBytes, wish);
     out.position(end);
     out.put((byte) 0);
+    DurableWish.write(runWish, out);
     PublishFrame frame = runFrame;
     if (frame == null) {
       plainEvents += runEvents;
@@ -187,6 +196,7 @@ public final class OpenBatch {
     final EncodedHeaders headers;
     final byte[] payload;
     final long schema;
+    final @Nullable DurableWish wish;
     final int size;
 
     EncodedEvent(
@@ -194,12 +204,14 @@ public final class OpenBatch {
         byte @Nullable [] key,
         EncodedHeaders headers,
         byte[] payload,
-        long schema) {
+        long schema,
+        @Nullable DurableWish wish) {
       this.publishedAt = publishedAt;
       this.key = key;
       this.headers = headers;
       this.payload = payload;
       this.schema = schema;
+      this.wish = wish;
       this.size =
           Frames.eventSize(
               publishedAt, key == null ? -1 : key.length, headers.size(), payload.length);

@@ -20,11 +20,16 @@ public final class PublishFrame {
   int length;
   // Bytes of the outbound buffer.
   long cost;
+  // It asks for what only durable topics have.
+  boolean needsDurable;
   // Nobody waits for it: it only shows how far the bus has come.
   boolean marker;
   boolean settled;
   // As the bus has confirmed it.
   long receivers = -1;
+  // Of the last event; 0 for none or unknown.
+  long position;
+  boolean repeated;
   // Number of events without a stage that had been sent when this frame was.
   long plainBefore;
 
@@ -36,6 +41,11 @@ public final class PublishFrame {
 
   long lastSequence() {
     return firstSequence + eventCount - 1;
+  }
+
+  /** Returns whether its event asks for what only durable topics have. */
+  public boolean needsDurable() {
+    return needsDurable;
   }
 
   /** Returns whether a stage waits for it. */
@@ -53,7 +63,19 @@ public final class PublishFrame {
 
   void confirm(Waiter waiter, long producer) {
     waiter.stage.complete(
-        new Published(topic.name, producer, firstSequence + waiter.index, receivers));
+        new Published(
+            topic.name,
+            producer,
+            firstSequence + waiter.index,
+            receivers,
+            positionOf(waiter.index),
+            repeated));
+  }
+
+  private long positionOf(int index) {
+    int behind = eventCount - 1 - index;
+    // Of a frame that was stored before, or a part of it, only the last position is known.
+    return position == 0 || (repeated && behind > 0) ? 0 : position - behind;
   }
 
   /** Stage of the event with this index in the frame. */

@@ -2,6 +2,7 @@ package io.eventbus.client.internal.base;
 
 import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurableFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
@@ -14,9 +15,12 @@ import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Consume;
 import io.eventbus.schema.Credit;
+import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Event;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
@@ -32,6 +36,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Phaser;
@@ -85,6 +90,12 @@ public final class FakeBus implements Transport {
   public volatile boolean knowsCredit = true;
   public volatile boolean knowsServices = true;
   public volatile boolean confirmsServices = true;
+  public volatile boolean durable = true;
+  public volatile boolean confirmsConsumers = true;
+
+  /** The fields expect, delayMillis and ttlMillis of each Publish that has one of them. */
+  public final BlockingQueue<List<Long>> wishes = new LinkedBlockingQueue<>();
+
   public final AtomicInteger cancelled = new AtomicInteger();
   public final AtomicInteger pings = new AtomicInteger();
   public volatile long producer = 77;
@@ -248,6 +259,32 @@ public final class FakeBus implements Transport {
         io.eventbus.protocol.EncodedHeaders.NONE,
         payload.getBytes(StandardCharsets.UTF_8));
     return event.flip();
+  }
+
+  /** Encodes a Deliver of journal 3, with events that producer 5 has numbered alike. */
+  public static byte[] stored(String topic, long position, long sequence, String... payloads) {
+    List<Event> events = new ArrayList<>();
+    for (String payload : payloads) {
+      byte[] bytes = payload.getBytes(StandardCharsets.UTF_8);
+      events.add(new Event(5L, null, Map.of(), ByteBuffer.wrap(bytes)));
+    }
+    return ControlFrames.encode(
+        TypeCode.DELIVER,
+        new Deliver(topic, 3L, sequence, 0L, 9L, position, events, List.of(), 5L, sequence));
+  }
+
+  /** Encodes a Feed. */
+  public static byte[] feed(long id, long from, long to, long head, byte[]... frames) {
+    int size = 0;
+    for (byte[] frame : frames) {
+      size += frame.length;
+    }
+    ByteBuffer out = ByteBuffer.allocate(DurableFrames.feedSize(id, from, to, head, size));
+    DurableFrames.writeFeedHead(out, id, from, to, head, size);
+    for (byte[] frame : frames) {
+      out.put(frame);
+    }
+    return out.array();
   }
 
   /** Encodes a Reply from member 9 that waited for 3 microseconds and took 4. */
@@ -419,6 +456,22 @@ public final class FakeBus implements Transport {
               frame(TypeCode.DRAINED, new Drained(id));
             }
           }
+          case CONSUME -> {
+            Consume consume = DurableFrames.consume(message, from, to);
+            arrivals.add(new Arrival(this.number, number, type, consume));
+            if (!durable) {
+              frame(
+                  TypeCode.PROBLEM,
+                  new Problem(ErrorCode.UNKNOWN_TYPE, "no durable topics", false, 0L, 16, ""));
+            } else if (confirmsConsumers) {
+              frame(
+                  TypeCode.CONFIRM,
+                  new Confirm(TypeCode.CONSUME.code(), consume.getId(), "shop", -1L, 0L, false));
+            }
+          }
+          case SETTLE ->
+              arrivals.add(
+                  new Arrival(this.number, number, type, DurableFrames.settle(message, from, to)));
           case BARRIER -> {
             long id = ControlFrames.barrier(message, from, to).getId();
             arrivals.add(new Arrival(this.number, number, type, id));
@@ -532,6 +585,7 @@ public final class FakeBus implements Transport {
       welcome.setExpiresAt(expiresAt);
       welcome.setCalls(knowsServices ? 4096 : 0);
       welcome.setServices(knowsServices ? 1000 : 0);
+      welcome.setDurable(durable);
       frame(TypeCode.WELCOME, welcome);
     }
 
@@ -540,10 +594,14 @@ public final class FakeBus implements Transport {
       view.read(message, from, to, LIMITS);
       io.eventbus.protocol.EventCursor events =
           new io.eventbus.protocol.EventCursor()
-              .wrap(message, to - 1 - view.eventBytes() - headOf(view), to, LIMITS);
+              .wrap(
+                  message, view.eventsInPlace(), view.eventsInPlace() + view.eventsSize(), LIMITS);
       List<String> payloads = new ArrayList<>();
       while (events.next()) {
         payloads.add(new String(events.payload(), StandardCharsets.UTF_8));
+      }
+      if (view.needsDurable()) {
+        wishes.add(List.of(view.expect(), view.delayMillis(), view.ttlMillis()));
       }
       // Before a test can see the arrival, and change its mind.
       boolean answer = view.confirm() && confirms;
@@ -556,13 +614,6 @@ public final class FakeBus implements Transport {
       if (answer) {
         confirm(view.topic(), view.sequence() + view.eventCount() - 1);
       }
-    }
-
-    /**
-     * Returns the bytes of the count and the size before the events, which are all in one block.
-     */
-    private int headOf(PublishView view) {
-      return view.eventsSize() - 1 - view.eventBytes();
     }
 
     public void confirm(String topic, long lastSequence) {

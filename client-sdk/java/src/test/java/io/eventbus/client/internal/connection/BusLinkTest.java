@@ -12,6 +12,7 @@ import io.eventbus.client.internal.base.FakeClock;
 import io.eventbus.client.internal.base.ManualScheduler;
 import io.eventbus.client.internal.base.Notifier;
 import io.eventbus.client.internal.call.CallTable;
+import io.eventbus.client.internal.durable.DurableConsumers;
 import io.eventbus.client.internal.inbound.Acks;
 import io.eventbus.client.internal.inbound.Dispatcher;
 import io.eventbus.client.internal.inbound.ReadGate;
@@ -82,7 +83,14 @@ class BusLinkTest {
             new Barriers(outbox, notifier, new ManualScheduler(clock)),
             counters,
             notifier,
-            calls(options, outbox, notifier));
+            calls(options, outbox, notifier),
+            new DurableConsumers(
+                subscriptions,
+                notifier,
+                counters,
+                Runnable::run,
+                new ManualScheduler(clock),
+                clock));
     return new BusLink(
         URI.create("ws://one/bus"),
         new Hello("name", "agent", null, null, Map.of(), null, null, null),

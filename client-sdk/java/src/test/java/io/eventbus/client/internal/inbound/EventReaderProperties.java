@@ -73,7 +73,8 @@ class EventReaderProperties {
     events.put((byte) 0);
     sequences.put(topic, first + keys.length());
     InboundDelivery delivery =
-        new InboundDelivery(events, 0, events.position(), origin, first, 0, 1, keys.length(), 0);
+        new InboundDelivery(
+            events, 0, events.position(), origin, first, 0, 1, keys.length(), 0, null);
     latest.add(delivery);
     queue.offer(List.of(delivery), delivery.bytes() + LatestEvents.bytes(delivery), 1024);
   }

@@ -304,7 +304,7 @@ class IndependentSubscriptionsTest extends ClientFixture {
     view.read(message, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
     InboundDelivery delivery =
         new InboundDelivery(
-            message, view.eventsStart(), view.eventsEnd(), origin, 1, 0, 1, events, 0);
+            message, view.eventsStart(), view.eventsEnd(), origin, 1, 0, 1, events, 0, null);
     LatestEvents latest = new LatestEvents();
     latest.add(delivery);
     BufferPolicy policy =
@@ -439,7 +439,8 @@ class IndependentSubscriptionsTest extends ClientFixture {
       assertThat(cursor.next()).isTrue();
       view.read(message, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
       InboundDelivery delivery =
-          new InboundDelivery(message, view.eventsStart(), view.eventsEnd(), origin, n, 0, 1, 1, 0);
+          new InboundDelivery(
+              message, view.eventsStart(), view.eventsEnd(), origin, n, 0, 1, 1, 0, null);
       queue.makeRoom();
       queue.offer(List.of(delivery), delivery.bytes(), message.capacity());
     }

@@ -61,7 +61,7 @@ class OpenBatchProperties {
       TopicState topic = topics.computeIfAbsent(in.topic, n -> topic("t".repeat(n * 60 + 1)));
       OpenBatch.EncodedEvent event =
           new OpenBatch.EncodedEvent(
-              7, null, EncodedHeaders.NONE, new byte[in.payloadBytes], in.schema);
+              7, null, EncodedHeaders.NONE, new byte[in.payloadBytes], in.schema, null);
       if (!open.fits(topic, event.size)) {
         break;
       }
@@ -105,7 +105,7 @@ class OpenBatchProperties {
     TopicState topic = topic("t");
     OpenBatch open = new OpenBatch(new byte[1024 * 1024], 1);
     OpenBatch.EncodedEvent event =
-        new OpenBatch.EncodedEvent(7, null, EncodedHeaders.NONE, new byte[0], 0);
+        new OpenBatch.EncodedEvent(7, null, EncodedHeaders.NONE, new byte[0], 0, null);
     int count = FrameLimits.MAX_PUBLISHED_EVENTS + 5;
     for (int i = 0; i < count; i++) {
       open.add(topic, topic.nextSequence++, event, null, 0);

@@ -13,6 +13,8 @@ import io.eventbus.client.internal.base.Transport;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Confirm;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,7 +62,10 @@ class PublishedTopicsTest {
   private void publish(String topic, @Nullable CompletableFuture<Published> stage) {
     assertThat(
             outbox.add(
-                outbox.topic(topic), encoder.encode(Event.of("x")), stage, encoder::checkAgain))
+                outbox.topic(topic),
+                encoder.encode(Event.of("x"), null),
+                stage,
+                encoder::checkAgain))
         .isEqualTo(SendResult.ACCEPTED);
   }
 
@@ -115,7 +120,9 @@ class PublishedTopicsTest {
     TopicState waiting = outbox.knownTopic("a");
     assertThat(waiting).isNotNull();
     List<PublishFrame> confirmed = new ArrayList<>();
-    outbox.confirmations().confirmed("a", 1, 1, confirmed);
+    outbox
+        .confirmations()
+        .confirmed(new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 1L, 0L, false), confirmed);
     assertThat(confirmed).hasSize(1);
     sentAfter("j", "k", "l", "m");
     sentAfter("n", "o", "p", "q");
@@ -137,7 +144,9 @@ class PublishedTopicsTest {
     outbox.connected(channel);
     assertThat(sent()).startsWith("a 1");
     List<PublishFrame> confirmed = new ArrayList<>();
-    outbox.confirmations().confirmed("a", 1, 1, confirmed);
+    outbox
+        .confirmations()
+        .confirmed(new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 1L, 0L, false), confirmed);
     assertThat(confirmed).hasSize(1);
   }
 
@@ -148,7 +157,7 @@ class PublishedTopicsTest {
     sentAfter("b", "c", "d", "e");
     sentAfter("f", "g", "h", "i");
     assertThat(outbox.knownTopic("a")).isNull();
-    assertThat(outbox.add(found, encoder.encode(Event.of("x")), null, encoder::checkAgain))
+    assertThat(outbox.add(found, encoder.encode(Event.of("x"), null), null, encoder::checkAgain))
         .isEqualTo(SendResult.ACCEPTED);
     assertThat(sent()).containsExactly("a 2");
     assertThat(outbox.knownTopic("a")).isNotSameAs(found);

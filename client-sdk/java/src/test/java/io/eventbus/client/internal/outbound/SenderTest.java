@@ -79,7 +79,10 @@ class SenderTest {
   private void publish() {
     SendResult result =
         outbox.add(
-            outbox.topic("t"), encoder.encode(Event.of(new byte[10])), null, encoder::checkAgain);
+            outbox.topic("t"),
+            encoder.encode(Event.of(new byte[10]), null),
+            null,
+            encoder::checkAgain);
     assertThat(result).isEqualTo(SendResult.ACCEPTED);
   }
 

@@ -1,0 +1,47 @@
+package io.eventbus.client;
+
+/** Builder of a consumer of durable topics. For one thread. */
+public interface DurableBuilder {
+  /**
+   * Sets the topics.
+   *
+   * @param filter a topic, or a filter with {@code *} for one token and a last {@code >} for one or
+   *     more (the default: all topics of the journal)
+   * @return this builder
+   */
+  DurableBuilder filter(String filter);
+
+  /**
+   * Sets the journal.
+   *
+   * @param name its name; not needed where a single journal has topics of the filter
+   * @return this builder
+   */
+  DurableBuilder journal(String name);
+
+  /**
+   * Sets the first event. Of no meaning for a durable subscription that exists.
+   *
+   * @param start the start; {@link Start#NEW} by default
+   * @return this builder
+   */
+  DurableBuilder from(Start start);
+
+  /**
+   * Sets the maximum size of the events that wait in this client.
+   *
+   * @param bytes 1 KiB to 1 GiB, 1 MiB by default; one message of the bus may wait beside it
+   * @return this builder
+   */
+  DurableBuilder bufferBytes(int bytes);
+
+  /**
+   * Begins to consume.
+   *
+   * @param handler handles the events, one at a time
+   * @return the consumer; {@link DurableSubscription#ready} tells when the bus has accepted it
+   * @throws EventBusException.IllegalTopic if the filter or a name breaks the rules
+   * @throws EventBusException.Closed if the client is closed
+   */
+  DurableSubscription handler(DurableHandler handler);
+}

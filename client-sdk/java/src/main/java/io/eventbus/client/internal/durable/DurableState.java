@@ -1,0 +1,289 @@
+package io.eventbus.client.internal.durable;
+
+import io.eventbus.client.DurableSubscription;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Start;
+import io.eventbus.client.Truncated;
+import io.eventbus.client.internal.inbound.Registration;
+import io.eventbus.client.internal.inbound.SubscriptionState;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.FeedView;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Consume;
+import io.eventbus.schema.ConsumeMode;
+import io.eventbus.schema.ConsumeStart;
+import io.eventbus.schema.Settle;
+import io.eventbus.schema.Unsubscribe;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** Consumer: what the bus was told of it, and what came of it. Any thread may use it. */
+final class DurableState implements DurableSubscription, Registration {
+  /** Settings of a consumer. */
+  record Settings(String name, String filter, String journal, Start start, int bufferBytes) {}
+
+  final LongAdder received = new LongAdder();
+  final LongAdder failed = new LongAdder();
+  private final LongAdder duplicates = new LongAdder();
+  private final long id;
+  private final Settings settings;
+  private final DurableConsumers.Environment environment;
+  private final FeedProgress progress;
+  private final CompletableFuture<DurableSubscription> ready = new CompletableFuture<>();
+  private final CompletableFuture<Void> finished = new CompletableFuture<>();
+  private volatile Runnable wake = () -> {};
+  private volatile boolean confirmed;
+  private volatile boolean awaited;
+  private volatile String journal;
+  private volatile boolean stopping;
+  // The bus was asked to end it.
+  private volatile boolean asked;
+  private volatile boolean ended;
+  // The handler has stopped after the end.
+  private volatile boolean over;
+
+  DurableState(long id, Settings settings, DurableConsumers.Environment environment) {
+    this.id = id;
+    this.settings = settings;
+    this.environment = environment;
+    this.journal = settings.journal();
+    this.progress =
+        new FeedProgress(
+            id, settings.bufferBytes(), !settings.name().isEmpty(), environment.clock().nanoTime());
+  }
+
+  /** Sets the task that runs whenever there is something to do; before the first frame. */
+  void onWork(Runnable consumer) {
+    wake = consumer;
+  }
+
+  // ---- What the bus says
+
+  /** Notes the journal that the bus has found. */
+  void accepted(String found) {
+    journal = found;
+  }
+
+  /** Returns the last position that was fed; 0 before the first. */
+  long covered() {
+    return progress.covered();
+  }
+
+  /** Takes a {@code Feed} whose frames were checked. */
+  void fed(FeedLine line, FeedView feed, ByteBuffer message, int repeated, int bytes) {
+    duplicates.add(repeated);
+    run(progress.fed(line, feed, message, bytes));
+    settle(false);
+    wake.run();
+  }
+
+  /** Takes a {@code Truncated}; returns what is new of it, or null. */
+  @Nullable Truncated truncated(FeedLine line, long from, long to, Truncated.Reason reason) {
+    Truncated told = progress.truncated(line, settings.filter(), from, to, reason);
+    wake.run();
+    return told;
+  }
+
+  private static void run(@Nullable Runnable task) {
+    if (task != null) {
+      task.run();
+    }
+  }
+
+  // ---- What the handler does
+
+  /** Takes the next item; null if there is none, or the handler has to stop. */
+  @Nullable FedItem take() {
+    return stopping ? null : progress.take();
+  }
+
+  boolean isStopping() {
+    return stopping || ended;
+  }
+
+  /** Returns whether there is something to do for a handler that holds an item or none. */
+  boolean hasWork(boolean holdsItem) {
+    if (ended) {
+      return !over;
+    }
+    if (stopping) {
+      return !asked;
+    }
+    return holdsItem || !progress.isEmpty();
+  }
+
+  /** Notes that everything up to a position is handled. */
+  void handled(long position) {
+    progress.handled(position);
+    settle(false);
+  }
+
+  /** Notes that an item was handled whole. */
+  void done(FedItem item) {
+    run(progress.done(item));
+    settle(false);
+  }
+
+  /** Tells the bus what is handled, now or in a moment. */
+  private void settle(boolean byTimer) {
+    long wait = progress.settle(byTimer, environment.clock().nanoTime());
+    if (wait == 0) {
+      environment.subscriptions().tell(this, settlement());
+    } else if (wait > 0) {
+      environment.conductor().schedule(() -> settle(true), wait);
+    }
+  }
+
+  private byte[] settlement() {
+    long upTo = progress.settlement(environment.clock().nanoTime());
+    return ControlFrames.encode(TypeCode.SETTLE, new Settle(id, upTo, false));
+  }
+
+  /** Ends it at the bus, because the handler has stopped; completes the stage if it has ended. */
+  void stopped() {
+    if (ended) {
+      over = true;
+      environment.notifier().complete(() -> finished.complete(null));
+    } else {
+      asked = true;
+      environment.subscriptions().unsubscribe(this);
+    }
+  }
+
+  // ---- For the application
+
+  @Override
+  public String name() {
+    return settings.name();
+  }
+
+  @Override
+  public String filter() {
+    return settings.filter();
+  }
+
+  @Override
+  public CompletionStage<DurableSubscription> ready() {
+    awaited = true;
+    return ready;
+  }
+
+  @Override
+  public long position() {
+    return progress.handled();
+  }
+
+  @Override
+  public long lag() {
+    return progress.lag();
+  }
+
+  @Override
+  public CompletionStage<Void> unsubscribe() {
+    return stop();
+  }
+
+  CompletableFuture<Void> stop() {
+    stopping = true;
+    wake.run();
+    return finished;
+  }
+
+  @Override
+  public Counters counters() {
+    return new Counters(received.sum(), duplicates.sum(), failed.sum(), progress.bufferedBytes());
+  }
+
+  // ---- As a registration
+
+  @Override
+  public long id() {
+    return id;
+  }
+
+  @Override
+  public byte[] beginFrame() {
+    Start start = settings.start();
+    boolean goesOn = settings.name().isEmpty() && progress.isKnown();
+    Consume consume =
+        new Consume(
+            id,
+            settings.filter(),
+            journal,
+            settings.name(),
+            ConsumeMode.EXCLUSIVE,
+            goesOn ? ConsumeStart.POSITION : ConsumeStart.valueOf(start.kind().name()),
+            goesOn ? progress.covered() + 1 : start.value(),
+            (long) settings.bufferBytes());
+    return ControlFrames.encode(TypeCode.CONSUME, consume);
+  }
+
+  @Override
+  public byte[] endFrame() {
+    byte[] end = ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id));
+    if (!progress.hasToSettle()) {
+      return end;
+    }
+    byte[] settlement = settlement();
+    byte[] both = Arrays.copyOf(settlement, settlement.length + end.length);
+    System.arraycopy(end, 0, both, settlement.length, end.length);
+    return both;
+  }
+
+  @Override
+  public boolean isExclusive() {
+    return false;
+  }
+
+  @Override
+  public boolean isConfirmed() {
+    return confirmed;
+  }
+
+  @Override
+  public void confirm() {
+    confirmed = true;
+  }
+
+  @Override
+  public @Nullable SubscriptionState events() {
+    return null;
+  }
+
+  @Override
+  public void completeReady() {
+    ready.complete(this);
+  }
+
+  @Override
+  public void failReady(EventBusException failure) {
+    ready.completeExceptionally(failure);
+  }
+
+  @Override
+  public boolean isAwaited() {
+    return awaited;
+  }
+
+  @Override
+  public void discard() {
+    end();
+  }
+
+  @Override
+  public void end() {
+    ended = true;
+    progress.end();
+    environment.ended(id);
+    wake.run();
+  }
+
+  @Override
+  public void abandon() {
+    end();
+  }
+}

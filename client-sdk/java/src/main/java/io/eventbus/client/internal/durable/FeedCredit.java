@@ -1,0 +1,54 @@
+package io.eventbus.client.internal.durable;
+
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Credit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Credit of a consumer over one connection: the limit that its bus was told, and the bytes that
+ * have come. Guarded by the lock of its {@link FeedProgress}.
+ */
+final class FeedCredit {
+  private final FeedLine line;
+  private final long consumer;
+  private final long window;
+  private long received;
+  private long limit;
+
+  /**
+   * Creates the credit of a connection.
+   *
+   * @param window bytes that the consumer has room for, which Consume has granted
+   */
+  FeedCredit(FeedLine line, long consumer, long window) {
+    this.line = line;
+    this.consumer = consumer;
+    this.window = window;
+    this.limit = window;
+  }
+
+  boolean isOf(FeedLine other) {
+    return line == other;
+  }
+
+  void received(int bytes) {
+    received += bytes;
+  }
+
+  /**
+   * Returns the task that raises the limit; null while more than half of it is left, or there is no
+   * room for as much.
+   *
+   * @param room bytes that may come now
+   */
+  @Nullable Runnable raise(long room) {
+    long next = received + room;
+    if (next - limit < window / 2) {
+      return null;
+    }
+    limit = next;
+    byte[] frame = ControlFrames.encode(TypeCode.CREDIT, new Credit(0L, next, received, consumer));
+    return () -> line.send(frame);
+  }
+}

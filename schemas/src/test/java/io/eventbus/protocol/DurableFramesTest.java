@@ -9,11 +9,15 @@ import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Consume;
 import io.eventbus.schema.ConsumeMode;
 import io.eventbus.schema.ConsumeStart;
+import io.eventbus.schema.Deliver;
+import io.eventbus.schema.Event;
 import io.eventbus.schema.Feed;
 import io.eventbus.schema.Settle;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -104,6 +108,28 @@ class DurableFramesTest {
     assertThat(out.hasRemaining()).isFalse();
     Confirm expected = new Confirm(TypeCode.PUBLISH.code(), 7L, "orders.new", -1L, 1L << 40, true);
     assertThat(out.array()).isEqualTo(ControlFrames.encode(TypeCode.CONFIRM, expected));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 5})
+  void aCopyForGroupsKeepsThePublisher(long origin) {
+    Event event = new Event(1L, null, Map.of(), ByteBuffer.wrap(new byte[] {7}));
+    Deliver stored =
+        new Deliver("t", 3L, 9L, 0L, 2L, 41L, List.of(event), List.of(), origin, 6 * origin);
+    ByteBuffer in = ByteBuffer.wrap(Bodies.avro(stored));
+    DeliverView view = new DeliverView();
+    view.read(in, 0, in.capacity(), FrameLimits.DEFAULT);
+    long[] groups = {4, 0};
+    ByteBuffer out = ByteBuffer.allocate(Frames.deliverSize(view, groups, 1));
+
+    Frames.writeDeliver(out, in, view, groups, 1);
+
+    assertThat(out.hasRemaining()).isFalse();
+    stored.setGroups(List.of(4L));
+    byte[] copy = Bodies.bodyOf(TypeCode.DELIVER, out.array());
+    assertThat(Bodies.read(TypeCode.DELIVER, copy)).isEqualTo(stored);
+    // What is not durable keeps its bytes of before.
+    assertThat(copy[copy.length - 1]).isEqualTo((byte) (origin == 0 ? 0 : 12 * origin));
   }
 
   @ParameterizedTest

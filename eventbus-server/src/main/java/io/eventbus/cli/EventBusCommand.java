@@ -10,6 +10,7 @@ import io.eventbus.cli.client.SubscribeCommand;
 import io.eventbus.cli.client.TunnelCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.ClusterRegistryCommand;
+import io.eventbus.cli.cluster.JournalCommand;
 import io.eventbus.cli.cluster.RevokeCommand;
 import io.eventbus.cli.cluster.WhoamiCommand;
 import io.eventbus.cli.config.ConfigCommand;
@@ -53,6 +54,7 @@ import picocli.CommandLine.Spec;
       BalanceCommands.Drain.class,
       BalanceCommands.Move.class,
       RevokeCommand.class,
+      JournalCommand.class,
       WhoamiCommand.class,
       VersionCommand.class,
       GenerateCompletion.class,

@@ -21,6 +21,7 @@ import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ServicesConfig;
 import io.eventbus.server.delivery.LoopBarrier;
+import io.eventbus.server.durable.DurableTopics;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.internal.InternalClient;
@@ -29,6 +30,7 @@ import io.eventbus.server.measure.LoopWatch;
 import io.eventbus.server.measure.MeasuredLoad;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
+import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.secret.ResumeKeys;
@@ -94,6 +96,9 @@ public final class BusServer implements AutoCloseable {
   private final LoopWatch watch;
   private final LoopLoad load;
   private final BusLife life = new BusLife();
+  private final JournalRoutes journalRoutes = new JournalRoutes();
+  private final @Nullable JournalStore store;
+  private final @Nullable DurableTopics durable;
   private final ClientAuthentication authentication;
   private final Membership membership;
   private final BusContext bus;
@@ -113,6 +118,7 @@ public final class BusServer implements AutoCloseable {
   private BusServer(
       ServerConfig config,
       @Nullable AdminServer admin,
+      @Nullable JournalStore store,
       Membership membership,
       ResumeKey resumes,
       ClientAuthentication authentication,
@@ -122,6 +128,8 @@ public final class BusServer implements AutoCloseable {
     this.config = config;
     this.authentication = authentication;
     this.admin = admin;
+    this.store = store;
+    durable = store == null ? null : new DurableTopics(store.journals(), journalRoutes);
     this.membership = membership;
     this.advisories = advisories;
     loops = new EventLoops(config.listen());
@@ -155,7 +163,8 @@ public final class BusServer implements AutoCloseable {
             advisories,
             new QuotaAccounts(advisories, System::nanoTime),
             revocations,
-            config.services());
+            config.services(),
+            store == null ? null : store.journals());
     calls =
         new BusCalls(
             loops,
@@ -176,6 +185,7 @@ public final class BusServer implements AutoCloseable {
                     memory,
                     counters.loops().get(loop),
                     forwarder(loop),
+                    journalRoutes,
                     flushDue),
             calls,
             this::failLoop);
@@ -269,19 +279,31 @@ public final class BusServer implements AutoCloseable {
    *
    * @param config the configuration
    * @return a bus that accepts clients
-   * @throws IOException if an address cannot be bound, the bus must not be in the cluster that the
-   *     configuration names, or it has failed before it was up; the message names it and the reason
+   * @throws IOException if an address cannot be bound, the files of durable topics cannot be used,
+   *     the bus must not be in the cluster that the configuration names, or it has failed before it
+   *     was up; the message names it and the reason
    * @throws ConfigException if a file that the configuration names cannot be used
    */
   public static BusServer start(ServerConfig config) throws IOException {
+    Path data = config.durable().directory();
+    return start(config, () -> data == null ? null : DurableStore.open(data));
+  }
+
+  /** Starts a bus with other journals. */
+  static BusServer start(ServerConfig config, JournalStore.Opener opener) throws IOException {
     TransportServer.check(config);
     SecretFiles.notes(config).forEach(LOG::warn);
     Advisories advisories = new Advisories();
     AdminServer admin = administration(config, advisories);
     BusServer server;
+    JournalStore store = null;
     try {
-      server = prepare(config, admin, advisories, Clock.systemUTC());
+      store = opener.open();
+      server = prepare(config, admin, store, advisories, Clock.systemUTC());
     } catch (IOException | RuntimeException e) {
+      if (store != null) {
+        store.close();
+      }
       if (admin != null) {
         admin.close();
       }
@@ -323,7 +345,11 @@ public final class BusServer implements AutoCloseable {
   }
 
   private static BusServer prepare(
-      ServerConfig config, @Nullable AdminServer admin, Advisories advisories, Clock clock)
+      ServerConfig config,
+      @Nullable AdminServer admin,
+      @Nullable JournalStore store,
+      Advisories advisories,
+      Clock clock)
       throws IOException {
     Membership membership =
         Membership.open(config, clock, Federation.transport(config.listen()), Federation.STREAMS);
@@ -342,7 +368,15 @@ public final class BusServer implements AutoCloseable {
       ClientAuthentication authentication =
           ClientAuthentication.of(effective, revocations, advisories, clock);
       return new BusServer(
-          effective, admin, membership, resumes, authentication, revocations, advisories, clock);
+          effective,
+          admin,
+          store,
+          membership,
+          resumes,
+          authentication,
+          revocations,
+          advisories,
+          clock);
     } catch (RuntimeException e) {
       membership.close();
       throw e;
@@ -377,6 +411,11 @@ public final class BusServer implements AutoCloseable {
   private void open() throws IOException {
     revocations =
         membership.registry().addListener(new RegistryRevocations(bus.revocations(), advisories));
+    if (durable != null) {
+      // Before clients come: none misses an event.
+      durable.start(
+          loops, transport.contexts().stream().map(LoopContext::router).toList(), bus.memory());
+    }
     transport.start();
     RunningBus view =
         new RunningBus(
@@ -391,6 +430,7 @@ public final class BusServer implements AutoCloseable {
                 balancer,
                 this::figures,
                 () -> federation == null ? Map.of() : federation.servedByPeers()),
+            durable == null ? null : durable.administration(),
             certificates::secondsToExpiry,
             authentication::keysAge);
     if (admin != null) {
@@ -604,11 +644,17 @@ public final class BusServer implements AutoCloseable {
       end.run("its own topics", this::closeSysTopics);
       end.run("serving clients", () -> transport.close(this::closeFederation));
     }
+    if (durable != null) {
+      end.run("delivering durable topics", durable::close);
+    }
     end.run("balancing", balancer::close);
     if (replacement != null) {
       end.run("ending earlier sessions", replacement::close);
     }
     end.run("its part in the cluster", membership::close);
+    if (store != null) {
+      end.run("its journals", store::close);
+    }
     if (admin != null) {
       end.run("the administration", admin::close);
     }

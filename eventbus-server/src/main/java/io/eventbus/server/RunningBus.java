@@ -13,6 +13,7 @@ import io.eventbus.server.call.ServiceFigures;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.config.Quota;
+import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.measure.LoopLoad;
 import io.eventbus.server.measure.RecentTopics;
@@ -78,6 +79,7 @@ final class RunningBus implements BusView {
   private final BusSummary summary;
   private final Supplier<BusHealth> health;
   private final ClusterViews views;
+  private final @Nullable JournalAdministration journals;
   private final Supplier<Map<String, Long>> certificates;
   private final Supplier<Optional<Duration>> keysAge;
 
@@ -96,6 +98,7 @@ final class RunningBus implements BusView {
       BusSummary summary,
       Supplier<BusHealth> health,
       ClusterViews views,
+      @Nullable JournalAdministration journals,
       Supplier<Map<String, Long>> certificates,
       Supplier<Optional<Duration>> keysAge) {
     this.bus = bus;
@@ -108,6 +111,7 @@ final class RunningBus implements BusView {
     this.summary = summary;
     this.health = health;
     this.views = views;
+    this.journals = journals;
     this.certificates = certificates;
     this.keysAge = keysAge;
   }
@@ -125,6 +129,11 @@ final class RunningBus implements BusView {
   @Override
   public BalanceView balance() {
     return views.balance();
+  }
+
+  @Override
+  public @Nullable JournalAdministration journals() {
+    return journals;
   }
 
   @Override

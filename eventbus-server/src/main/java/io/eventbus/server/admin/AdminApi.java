@@ -38,14 +38,17 @@ final class AdminApi {
   private final AdminRole metricsRole;
   private final BalanceApi balance;
   private final RevocationApi revocations;
+  private final JournalApi journals;
 
   AdminApi(
       BusView bus,
       BusMetrics metrics,
       RegistryApi registry,
       RevocationApi revocations,
+      JournalApi journals,
       AdminRole metricsRole) {
     this.revocations = revocations;
+    this.journals = journals;
     this.bus = bus;
     this.metrics = metrics;
     this.registry = registry;
@@ -55,7 +58,7 @@ final class AdminApi {
 
   List<Route> routes() {
     List<Route> all = new ArrayList<>(own());
-    Stream.of(registry.routes(), balance.routes(), revocations.routes())
+    Stream.of(registry.routes(), balance.routes(), revocations.routes(), journals.routes())
         .flatMap(List::stream)
         .map(Route::waiting)
         .forEach(all::add);
@@ -279,7 +282,7 @@ final class AdminApi {
   }
 
   /** Creates a page of a list of one account, or of all accounts if that is null. */
-  private static <T> AdminReply page(
+  static <T> AdminReply page(
       List<T> found, int limit, String path, @Nullable String account, Function<T, String> cursor) {
     boolean more = found.size() > limit;
     List<T> items = more ? found.subList(0, limit) : found;
@@ -295,7 +298,7 @@ final class AdminApi {
     return AdminReply.ok(new Page<>(List.copyOf(items), next));
   }
 
-  private static String encoded(String text) {
+  static String encoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 

@@ -10,7 +10,7 @@ enum AdminRole {
   VIEWER,
   /** Closes and moves connections, drains buses. */
   OPERATOR,
-  /** Changes the registry, loads backups of it. */
+  /** Changes the registry and journals, loads backups of the registry. */
   ADMIN;
 
   boolean includes(AdminRole needed) {

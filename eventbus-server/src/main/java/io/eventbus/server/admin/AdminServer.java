@@ -212,7 +212,7 @@ public final class AdminServer implements AutoCloseable {
   public void serve(BusView bus, List<LoginMethod> operators) {
     login.serve(operators);
     BusMetrics figures = new BusMetrics(bus, () -> tls == null ? 0 : tls.failures());
-    RegistryCalls calls = new RegistryCalls();
+    WaitingCalls calls = new WaitingCalls("the registry");
     RegistryApi changes = new RegistryApi(bus, calls);
     metrics = figures;
     registry = changes;
@@ -222,6 +222,7 @@ public final class AdminServer implements AutoCloseable {
                 figures,
                 changes,
                 new RevocationApi(bus, calls, Clock.systemUTC()),
+                new JournalApi(bus, new WaitingCalls("the journals")),
                 metricsRole)
             .routes());
   }

@@ -23,23 +23,23 @@ import java.util.regex.Pattern;
  * Resources of the administration port for the registry. Safe for use by several threads.
  *
  * <p>Changes are PUT or DELETE, which a page of another origin cannot send. Requests may wait: at
- * most {@value RegistryCalls#MAX_CALLS} for the leader and {@value #MAX_WATCHERS} for a change, so
+ * most {@value WaitingCalls#MAX_CALLS} for the leader and {@value #MAX_WATCHERS} for a change, so
  * that threads are left for everything else.
  */
 final class RegistryApi implements AutoCloseable {
   static final int MAX_WATCHERS = 3;
 
-  private static final Duration DEADLINE = RegistryCalls.DEADLINE;
+  private static final Duration DEADLINE = WaitingCalls.DEADLINE;
 
   private static final Duration MAX_WATCH = Duration.ofSeconds(5);
   private static final Pattern ENDPOINT = Pattern.compile("\\[?([^\\[\\]]+?)\\]?:(\\d{1,5})");
 
   private final BusView bus;
   private final RegistryJournal journal = new RegistryJournal();
-  private final RegistryCalls calls;
+  private final WaitingCalls calls;
   private final Semaphore watchers = new Semaphore(MAX_WATCHERS);
 
-  RegistryApi(BusView bus, RegistryCalls calls) {
+  RegistryApi(BusView bus, WaitingCalls calls) {
     this.bus = bus;
     this.calls = calls;
   }
@@ -121,7 +121,7 @@ final class RegistryApi implements AutoCloseable {
       throw HttpFailure.badRequest(
           "wait: out of range (expected: 0 to " + MAX_WATCH.toMillis() + " ms)");
     }
-    RegistryCalls.enter(watchers, MAX_WATCHERS);
+    WaitingCalls.enter(watchers, MAX_WATCHERS, "the registry");
     try {
       return AdminReply.ok(
           journal.since(bus.cluster().registry(), after, TimeUnit.MILLISECONDS.toNanos(wait)));

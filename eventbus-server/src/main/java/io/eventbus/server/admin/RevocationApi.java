@@ -33,10 +33,10 @@ final class RevocationApi {
   static final Duration KEPT = Duration.ofHours(25);
 
   private final BusView bus;
-  private final RegistryCalls calls;
+  private final WaitingCalls calls;
   private final Clock clock;
 
-  RevocationApi(BusView bus, RegistryCalls calls, Clock clock) {
+  RevocationApi(BusView bus, WaitingCalls calls, Clock clock) {
     this.bus = bus;
     this.calls = calls;
     this.clock = clock;
@@ -121,7 +121,7 @@ final class RevocationApi {
   private <T extends CommandResult> T submit(RegistryCommand command, Class<T> expected)
       throws HttpFailure {
     CommandResult result =
-        calls.await(() -> bus.cluster().registry().submit(command, RegistryCalls.DEADLINE));
+        calls.await(() -> bus.cluster().registry().submit(command, WaitingCalls.DEADLINE));
     if (result instanceof CommandResult.Refused refused) {
       throw refused.reason() == RegistryRefusalReason.UNKNOWN_REVOCATION
           ? HttpFailure.notFound("revocation")

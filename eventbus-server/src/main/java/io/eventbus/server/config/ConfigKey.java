@@ -1162,6 +1162,15 @@ public enum ConfigKey {
       "How long a member that has lost its connection counts as present on"
           + " `$SYS.services.<name>`, unless it comes back."),
 
+  /** Directory of durable topics. */
+  DURABLE_DIRECTORY(
+      "durable.directory",
+      ValueType.FILE,
+      "",
+      "--data",
+      "Directory of this bus for durable topics, on a disk that survives restarts. Empty: the bus"
+          + " stores no events. Only for a bus that is no member of a cluster."),
+
   /** Interval of a bus's figures. */
   SYS_INTERVAL(
       "sys.interval",

@@ -49,6 +49,11 @@ public enum ConfigSection {
       "Services",
       "How long calls wait, and how often they are repeated ([memory](#memory-of-services)).",
       "services."),
+  /** Storing of events. */
+  DURABLE(
+      "Durable topics",
+      "Where the bus stores the events of journals ([durable topics](durable.md)).",
+      "durable."),
   /** Membership of a cluster. */
   CLUSTER(
       "Cluster",

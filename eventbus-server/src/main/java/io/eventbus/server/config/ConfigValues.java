@@ -150,6 +150,7 @@ final class ConfigValues {
                     number(ConfigKey.SERVICES_QUEUE_BYTES),
                     integer(ConfigKey.SERVICES_MAX_GATHER_MEMBERS),
                     duration(ConfigKey.SERVICES_REJOIN)));
+    DurableConfig durable = part(() -> new DurableConfig(path(ConfigKey.DURABLE_DIRECTORY)));
     SysConfig sys = part(() -> new SysConfig(duration(ConfigKey.SYS_INTERVAL)));
     DiagnosticsConfig diagnostics =
         part(
@@ -200,6 +201,7 @@ final class ConfigValues {
         || balance == null
         || federation == null
         || services == null
+        || durable == null
         || sys == null
         || diagnostics == null
         || admin == null
@@ -223,6 +225,7 @@ final class ConfigValues {
                 balance,
                 federation,
                 services,
+                durable,
                 sys,
                 diagnostics,
                 admin,

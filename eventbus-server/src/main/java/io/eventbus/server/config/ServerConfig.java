@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
  * @param balance when and how clients are moved to other buses
  * @param federation how events go between the buses of a cluster
  * @param services how much clients may call and serve
+ * @param durable where it stores events
  * @param sys what it publishes of itself
  * @param diagnostics what helps to examine it
  * @param admin its administration port
@@ -41,6 +42,7 @@ public record ServerConfig(
     BalanceConfig balance,
     FederationConfig federation,
     ServicesConfig services,
+    DurableConfig durable,
     SysConfig sys,
     DiagnosticsConfig diagnostics,
     AdminConfig admin,
@@ -65,6 +67,7 @@ public record ServerConfig(
    * @param balance when and how clients are moved to other buses
    * @param federation how events go between the buses of a cluster
    * @param services how much clients may call and serve
+   * @param durable where it stores events
    * @param sys what it publishes of itself
    * @param diagnostics what helps to examine it
    * @param admin its administration port
@@ -95,6 +98,13 @@ public record ServerConfig(
           "auth.resume-key-file: none (expected: a file, the same for all buses, because with"
               + " cluster.tls-certificate and no cluster.secret they share nothing else to sign"
               + " producer numbers with)");
+    }
+    if (cluster.enabled() && durable.directory() != null) {
+      throw new IllegalArgumentException(
+          "durable.directory: \""
+              + durable.directory()
+              + "\" (expected: none, because the bus is a member of a cluster, whose buses do not"
+              + " store events yet)");
     }
     if (cluster.enabled() && cluster.port() != 0) {
       checkLinkPort(cluster, listen.port(), listen.host(), "listen.port");
@@ -147,6 +157,7 @@ public record ServerConfig(
         balance,
         federation,
         services,
+        durable,
         sys,
         diagnostics,
         otherAdmin,

@@ -35,7 +35,7 @@ final class RouteCache {
   /** Topic that this loop has seen. */
   static final class Entry extends TopicRoute {
     /** Heap of a topic, without its name. */
-    private static final int HEAP_BYTES = 128;
+    private static final int HEAP_BYTES = 144;
 
     /** Index of the topic's account. */
     final SubscriptionIndex index;
@@ -48,6 +48,11 @@ final class RouteCache {
 
     /** Plan of how frames leave for peers; null if none wants them. */
     @Nullable RemotePlan remote;
+
+    /** Number of the journal that keeps its events, 0 for none, by the table {@link #journals}. */
+    int journal;
+
+    JournalRoutes.@Nullable Table journals;
 
     long events;
     long deliveries;

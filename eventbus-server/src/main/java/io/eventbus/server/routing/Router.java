@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Router {
   private static final long[] NO_GROUPS = {};
+  private static final RouteTarget[] NO_RELAYS = {};
 
   /** Group subscriptions of one connection for which the scratch buffer always has room. */
   private static final int MAX_TAIL_GROUPS = 16;
@@ -45,6 +46,7 @@ public final class Router {
   private final LoopStats stats;
   private final RemoteForwarder remote;
   private final LoopRoutes routes;
+  private final JournalRoutes journals;
   private final @Nullable DeliveryHandOver[] handOvers;
   private final GroupSelector choice = new GroupSelector();
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(Frames.MAX_DELIVER_HEAD);
@@ -52,9 +54,10 @@ public final class Router {
   private RouteCache.@Nullable Entry selected;
   private boolean starting;
   private int receivers;
+  private int journalWork;
 
   /**
-   * Creates the router of a loop.
+   * Creates the router of a loop of a bus without durable topics.
    *
    * @param remote forwards frames to peers
    */
@@ -67,7 +70,27 @@ public final class Router {
       LoopStats stats,
       RemoteForwarder remote,
       Runnable flushDue) {
+    this(loop, loops, index, allocator, memory, stats, remote, new JournalRoutes(), flushDue);
+  }
+
+  /**
+   * Creates the router of a loop.
+   *
+   * @param remote forwards frames to peers
+   * @param journals says which topics are durable
+   */
+  public Router(
+      int loop,
+      Loops loops,
+      SubscriptionIndex index,
+      ByteBufAllocator allocator,
+      BusMemory memory,
+      LoopStats stats,
+      RemoteForwarder remote,
+      JournalRoutes journals,
+      Runnable flushDue) {
     this.loop = loop;
+    this.journals = journals;
     this.routes = new LoopRoutes(index, remote);
     this.deliveries = new DeliveryAllocator(allocator, memory);
     this.memory = memory;
@@ -160,6 +183,29 @@ public final class Router {
    */
   public long selectedNumber() {
     return selected().number;
+  }
+
+  /** Returns the selected topic in UTF-8, not to be changed. */
+  public byte[] selectedBytes() {
+    return selected().bytes;
+  }
+
+  /** Returns the number of the journal that keeps the events of the selected topic; 0 for none. */
+  public int selectedJournal() {
+    RouteCache.Entry entry = selected();
+    JournalRoutes.Table table = journals.table();
+    if (entry.journals != table) {
+      entry.journal = table.journal(entry.index.account(), entry.topic());
+      entry.journals = table;
+      journalWork += table.work(entry.index.account());
+    }
+    return entry.journal;
+  }
+
+  /** Counts events of the selected topic that go into a journal. */
+  public void stored(int events) {
+    selected().events += events;
+    stats.eventsIn.add(events);
   }
 
   private RouteCache.Entry selected() {
@@ -266,7 +312,9 @@ public final class Router {
    * tree of filters and subscribers that were visited; mostly 0.
    */
   public int takeLookupWork() {
-    return routes.takeWork();
+    int work = routes.takeWork() + journalWork;
+    journalWork = 0;
+    return work;
   }
 
   /**
@@ -400,21 +448,62 @@ public final class Router {
       int relayLoop,
       RouteTarget[] relays) {
     RouteCache.Entry entry = selected();
-    Route route = entry.route();
-    int events = deliver.eventCount();
     int missing = choose(entry, groups);
-    int here = ungrouped ? route.targetCount() : 0;
+    int here = ungrouped ? entry.route().targetCount() : 0;
+    entry.events += deliver.eventCount();
+    deliver(entry, in, from, to, deliver, here, nowNanos, relayLoop, relays);
+    return missing;
+  }
+
+  /**
+   * Returns whether a frame of a journal for the selected topic has to wait; then nothing was
+   * delivered.
+   */
+  public boolean storedMustWait(Runnable retry) {
+    if (memory.isOver()) {
+      memory.whenBelow(retry);
+      return true;
+    }
+    return isAnyFull(selected(), 0, retry);
+  }
+
+  /**
+   * Delivers a frame of a journal to the subscribers of the selected topic, who are all at this
+   * bus.
+   *
+   * @param from the index of the first byte of the frame
+   * @param to the index after its last byte
+   * @param nowNanos {@link System#nanoTime}
+   */
+  public void deliverStored(ByteBuffer in, int from, int to, DeliverView deliver, long nowNanos) {
+    RouteCache.Entry entry = selected();
+    choice.choose(entry.route(), entry.roundRobin++);
+    deliver(entry, in, from, to, deliver, entry.route().targetCount(), nowNanos, loop, NO_RELAYS);
+  }
+
+  /** Delivers a frame to here and to the chosen members of groups. */
+  private void deliver(
+      RouteCache.Entry entry,
+      ByteBuffer in,
+      int from,
+      int to,
+      DeliverView deliver,
+      int here,
+      long nowNanos,
+      int relayLoop,
+      RouteTarget[] relays) {
+    Route route = entry.route();
     int chosen = choice.size();
     boolean sharing =
-        choice.size() > 0
-            && DeliveryAllocator.isShared(deliver.eventsEnd() - deliver.eventsStart());
+        chosen > 0 && DeliveryAllocator.isShared(deliver.eventsEnd() - deliver.eventsStart());
     Delivery shared = null;
-    if (here > 0 || relays.length > 0 || sharing) {
-      shared = deliveries.allocate(DeliveryKind.EVENTS, to - from, events, nowNanos);
-      shared.append(in, from, to - from);
-      shared.finish();
-    }
     try {
+      if (here > 0 || relays.length > 0 || sharing) {
+        shared =
+            deliveries.allocate(DeliveryKind.EVENTS, to - from, deliver.eventCount(), nowNanos);
+        shared.append(in, from, to - from);
+        shared.finish();
+      }
       for (int i = 0; i < choice.size(); i++) {
         enqueueOne(i, forGroups(sharing ? shared : null, i, in, from, deliver, nowNanos));
       }
@@ -428,9 +517,7 @@ public final class Router {
       release(shared);
       choice.clear();
     }
-    entry.events += events;
-    entry.deliveries += (long) events * (here + chosen);
-    return missing;
+    entry.deliveries += (long) deliver.eventCount() * (here + chosen);
   }
 
   /** Chooses members for a peer's frame; returns how many groups have no member here. */

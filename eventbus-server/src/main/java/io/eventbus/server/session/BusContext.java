@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.journal.Journals;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.server.advisory.Advisories;
@@ -14,12 +15,14 @@ import io.eventbus.server.security.Revocations;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.subscription.SubscriptionIndex;
 import java.time.Clock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * State that all sessions of a bus share.
  *
  * <p>{@code limits} bound the frames of clients, {@code services} their calls and registrations;
- * {@code revocations} list credentials that are no longer valid.
+ * {@code revocations} list credentials that are no longer valid; {@code journals} keep the events
+ * of durable topics, null for a bus without any.
  */
 public record BusContext(
     String name,
@@ -35,7 +38,8 @@ public record BusContext(
     Advisories advisories,
     QuotaAccounts quotas,
     Revocations revocations,
-    ServicesConfig services) {
+    ServicesConfig services,
+    @Nullable Journals journals) {
 
   /**
    * Creates the context of a bus that serves alone, publishes no advisories and has the default
@@ -65,7 +69,8 @@ public record BusContext(
         new Advisories(),
         new QuotaAccounts(new Advisories(), System::nanoTime),
         new Revocations(),
-        ServerConfig.defaults().services());
+        ServerConfig.defaults().services(),
+        null);
   }
 
   FrameLimits frameLimits() {

@@ -68,7 +68,7 @@ public final class Session {
     this.move = new SessionMove(loop, out, connection, this);
     this.expiry = new SessionExpiry(loop, this);
     this.admission = new SessionAdmission(loop, out, connection, address, this, move, expiry);
-    this.publishing = new SessionPublishing(loop, out, connection, refusal, admission);
+    this.publishing = new SessionPublishing(loop, out, connection, this, refusal, admission);
     this.payload = new PayloadQuota(loop, connection);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
     this.subscriptions =
@@ -356,6 +356,7 @@ public final class Session {
     if (backlog != null) {
       backlog.clear();
     }
+    publishing.close();
     acknowledgements.close();
     admission.closeShare();
   }
@@ -423,6 +424,11 @@ public final class Session {
   /** Returns the acknowledgements; any thread. */
   public Acknowledgements acknowledgements() {
     return acknowledgements;
+  }
+
+  /** Runs a task when the client's events for durable topics are stored or refused. */
+  void whenStored(Runnable task) {
+    publishing.whenStored(task);
   }
 
   SessionBarriers barriers() {

@@ -194,6 +194,7 @@ final class SessionAdmission implements Denials {
     welcome.setServices(loop.bus.services().perConnection());
     welcome.setTunnels(loop.calls.settings().tunnels().perConnection());
     welcome.setWindow(loop.calls.settings().tunnels().windowBytes());
+    welcome.setDurable(loop.bus.journals() != null);
     return welcome;
   }
 

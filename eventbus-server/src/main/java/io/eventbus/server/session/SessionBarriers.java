@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Barriers of one session, answered when everything that it sent before has reached its
- * subscribers. Barriers that arrive during a query share the next query, because each costs tasks
- * on all loops. Confined to the loop.
+ * subscribers, or is stored if the topic is durable. Barriers that arrive during a query share the
+ * next query, because each costs tasks on all loops. Confined to the loop.
  */
 final class SessionBarriers {
   /** Barriers of a session that may wait. */
@@ -51,10 +51,12 @@ final class SessionBarriers {
   private void ask(List<Barrier> barriers) {
     next = new ArrayList<>();
     loop.budget().spend(QUERY_UNITS);
-    loop.bus
-        .cluster()
-        .whenPublishedDelivered(
-            loop.router.loop(), session.producer(), reached -> answer(barriers, reached));
+    session.whenStored(
+        () ->
+            loop.bus
+                .cluster()
+                .whenPublishedDelivered(
+                    loop.router.loop(), session.producer(), reached -> answer(barriers, reached)));
   }
 
   private void answer(List<Barrier> barriers, boolean reached) {

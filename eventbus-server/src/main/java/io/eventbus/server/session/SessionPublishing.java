@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.journal.Journals;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PublishView;
@@ -33,6 +34,7 @@ final class SessionPublishing {
   private final LoopContext loop;
   private final Outbound out;
   private final ConnectionControl connection;
+  private final Session session;
   private final Refusal refusal;
   private final Denials denials;
   private final SingleWriterCounter published = new SingleWriterCounter();
@@ -48,6 +50,8 @@ final class SessionPublishing {
   // Allocated with the first frame of a client that may not publish everything.
   private @Nullable PublishDecisions decisions;
   private final SessionBroadcasts broadcasts;
+  // Allocated with the first event of a durable topic.
+  private @Nullable DurablePublishing durable;
 
   /**
    * Creates the publishing state of a session.
@@ -58,11 +62,13 @@ final class SessionPublishing {
       LoopContext loop,
       Outbound out,
       ConnectionControl connection,
+      Session session,
       Refusal refusal,
       Denials denials) {
     this.loop = loop;
     this.out = out;
     this.connection = connection;
+    this.session = session;
     this.refusal = refusal;
     this.denials = denials;
     this.broadcasts = new SessionBroadcasts(loop, denials);
@@ -126,7 +132,8 @@ final class SessionPublishing {
       return true;
     }
     loop.budget().spend(loop.router.takeLookupWork());
-    if (publish.needsDurable()) {
+    int journal = broadcast ? 0 : loop.router.selectedJournal();
+    if (journal == 0 && publish.needsDurable()) {
       refuse(ErrorCode.NO_JOURNAL, NOT_DURABLE, publish);
       return true;
     }
@@ -136,6 +143,9 @@ final class SessionPublishing {
       String why = broadcast ? broadcasts.forbidden() : forbidden(publish);
       refuse(ErrorCode.FORBIDDEN, why, publish);
       return true;
+    }
+    if (journal != 0) {
+      return store(journal, in, publish, to - from, receivedAt, retry);
     }
     awaitsRoom = loop.router.mustWait(producer, retry);
     if (awaitsRoom) {
@@ -154,6 +164,47 @@ final class SessionPublishing {
       confirm(in, publish, nowNanos);
     }
     return true;
+  }
+
+  /** Appends a frame to a journal; returns false if it has to wait. */
+  private boolean store(
+      int journal, ByteBuffer in, PublishView publish, int bytes, long receivedAt, Runnable retry) {
+    Journals journals = loop.bus.journals();
+    if (journals == null) {
+      throw new IllegalStateException("a durable topic of a bus without journals");
+    }
+    DurablePublishing created = durable;
+    if (created == null) {
+      created = new DurablePublishing(loop, journals, session, connection);
+      durable = created;
+    }
+    awaitsRoom = !created.publish(journal, in, publish, receivedAt, retry);
+    if (awaitsRoom) {
+      loop.stats.publishersStopped.add(1);
+      return false;
+    }
+    published.add(publish.eventCount());
+    ConnectionQuota share = quotas;
+    if (share != null) {
+      share.published(publish.eventCount(), bytes, loop.budget().now());
+    }
+    return true;
+  }
+
+  /** Runs a task when all that went to journals is answered; perhaps at once. */
+  void whenStored(Runnable task) {
+    if (durable == null) {
+      task.run();
+    } else {
+      durable.whenAnswered(task);
+    }
+  }
+
+  /** Frees what is remembered of durable topics. */
+  void close() {
+    if (durable != null) {
+      durable.close();
+    }
   }
 
   /**

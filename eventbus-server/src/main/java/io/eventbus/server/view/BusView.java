@@ -2,6 +2,7 @@ package io.eventbus.server.view;
 
 import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterView;
+import io.eventbus.server.durable.JournalAdministration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,12 @@ public interface BusView {
 
   /** Returns the view of the balance between buses. */
   BalanceView balance();
+
+  /**
+   * Returns the journals of durable topics, whose methods may wait for the disk; null if the bus
+   * has none.
+   */
+  @Nullable JournalAdministration journals();
 
   /** Describes the bus. */
   BusSummary summary();

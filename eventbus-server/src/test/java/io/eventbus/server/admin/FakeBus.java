@@ -5,6 +5,7 @@ import io.eventbus.registry.RevocationCommand;
 import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.cluster.MembershipStatus;
+import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.federation.call.CallStreamFigures;
 import io.eventbus.server.view.AccountInfo;
@@ -56,6 +57,17 @@ public final class FakeBus implements BusView {
 
   volatile BusHealth health = new BusHealth(BusHealth.State.UP, List.of(), ALONE);
   volatile boolean broken;
+  volatile @Nullable JournalAdministration journals;
+
+  /** Sets the journals from now on. */
+  public void journals(JournalAdministration now) {
+    journals = now;
+  }
+
+  @Override
+  public @Nullable JournalAdministration journals() {
+    return journals;
+  }
 
   /** Starts the registry, so that it takes commands. */
   public void startRegistry() throws Exception {

@@ -3,8 +3,10 @@ package io.eventbus.server.session;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.delivery.LoopBarrier;
+import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
+import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.samples.FakeLoops;
@@ -29,6 +31,7 @@ final class SessionFixture {
   final Advisories advisories = new Advisories();
   final Revocations revocations = new Revocations();
   final SampleCalls.FakePort port = new SampleCalls.FakePort();
+  final JournalRoutes routes = new JournalRoutes();
   final Sessions sessions;
   private final Clock clock;
   private final Authentications authentications;
@@ -37,6 +40,7 @@ final class SessionFixture {
   private QuotaAccounts quotas = new QuotaAccounts(new Advisories(), System::nanoTime);
   private ClusterGuarantees cluster = ClusterGuarantees.ALONE;
   private WorkBudget budget = new WorkBudget(() -> 0);
+  @Nullable FakeJournals journals;
   private @Nullable LoopContext context;
 
   SessionFixture(Clock clock, Authentications authentications) {
@@ -56,6 +60,11 @@ final class SessionFixture {
 
   SessionFixture allocator(ByteBufAllocator of) {
     allocator = of;
+    return this;
+  }
+
+  SessionFixture withJournals() {
+    journals = new FakeJournals();
     return this;
   }
 
@@ -101,10 +110,12 @@ final class SessionFixture {
             advisories,
             quotas,
             revocations,
-            config.services());
+            config.services(),
+            journals);
     LoopStats stats = counters.loops().get(0);
     Router router =
-        new Router(0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, () -> {});
+        new Router(
+            0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, routes, () -> {});
     return new LoopContext(
         bus, router, stats, allocator, SampleCalls.calls(loops, memory, stats.calls, port), budget);
   }

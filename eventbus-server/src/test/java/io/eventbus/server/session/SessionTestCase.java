@@ -37,7 +37,7 @@ abstract class SessionTestCase {
   final Session session = link.session(context);
   final AtomicInteger retries = new AtomicInteger();
 
-  private SessionFixture bus() {
+  SessionFixture bus() {
     Clock clock = Clock.fixed(NOW, ZoneOffset.UTC);
     Sessions sessions =
         new Sessions("bus", clock, List::of, ResumeKey.ofThisRun(), System::nanoTime, byNumber);

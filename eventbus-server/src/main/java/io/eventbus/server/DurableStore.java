@@ -1,0 +1,103 @@
+package io.eventbus.server;
+
+import io.eventbus.journal.Journals;
+import io.eventbus.journal.ratis.ShardJournals;
+import io.eventbus.journal.ratis.ShardOptions;
+import io.eventbus.journal.store.StoreResources;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.UUID;
+
+/**
+ * Files of the durable topics of a bus, below its data directory: {@code cluster} names the group
+ * of the files, {@code shards} has the events, {@code native} the library of the store.
+ */
+final class DurableStore implements JournalStore {
+  private static final int SHARD = 1;
+  // The only member: a bus may get another name.
+  private static final String MEMBER = "alone~1";
+  private static final int MAX_IDENTITY_BYTES = 64;
+
+  private final StoreResources resources;
+  private final ShardJournals journals;
+
+  private DurableStore(StoreResources resources, ShardJournals journals) {
+    this.resources = resources;
+    this.journals = journals;
+  }
+
+  /**
+   * Opens the files, and returns when everything that was confirmed can be read.
+   *
+   * @throws IOException if they cannot be used; names problem, place and expectation
+   */
+  static DurableStore open(Path directory) throws IOException {
+    Path shards = directory.resolve("shards");
+    UUID cluster = identity(directory, shards);
+    StoreResources resources = StoreResources.open(directory.resolve("native"));
+    try {
+      return new DurableStore(
+          resources,
+          ShardJournals.open(
+              new ShardOptions(
+                  shards, cluster, SHARD, MEMBER, resources, ShardOptions.Tuning.DEFAULT)));
+    } catch (IOException | RuntimeException e) {
+      resources.close();
+      throw e;
+    }
+  }
+
+  /** Reads the name of the group of the files, which a new directory gets. */
+  private static UUID identity(Path directory, Path shards) throws IOException {
+    Path file = directory.resolve("cluster");
+    if (Files.exists(file)) {
+      if (Files.size(file) <= MAX_IDENTITY_BYTES) {
+        try {
+          return UUID.fromString(Files.readString(file).strip());
+        } catch (IllegalArgumentException | CharacterCodingException e) {
+          throw new IOException(file + ": unreadable (expected: a UUID)", e);
+        }
+      }
+      throw new IOException(file + ": unreadable (expected: a UUID)");
+    }
+    if (Files.exists(shards)) {
+      throw new IOException(
+          file + ": missing, but " + shards + " is there (expected: both or none)");
+    }
+    Files.createDirectories(directory);
+    UUID created = UUID.randomUUID();
+    Path temporary = directory.resolve("cluster.new");
+    try (FileChannel out =
+        FileChannel.open(
+            temporary,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            StandardOpenOption.WRITE)) {
+      ByteBuffer text = ByteBuffer.wrap((created + "\n").getBytes(StandardCharsets.US_ASCII));
+      while (text.hasRemaining()) {
+        int unused = out.write(text);
+      }
+      out.force(true);
+    }
+    Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    return created;
+  }
+
+  @Override
+  public Journals journals() {
+    return journals;
+  }
+
+  @Override
+  public void close() {
+    journals.close();
+    resources.close();
+  }
+}

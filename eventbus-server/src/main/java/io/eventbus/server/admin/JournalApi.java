@@ -1,0 +1,372 @@
+package io.eventbus.server.admin;
+
+import io.eventbus.journal.CursorView;
+import io.eventbus.journal.FullPolicy;
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.JournalFigures;
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.Retention;
+import io.eventbus.protocol.Topic;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.admin.AdminApi.Route;
+import io.eventbus.server.config.ValueType;
+import io.eventbus.server.durable.JournalAdministration;
+import io.eventbus.server.durable.JournalInfo;
+import io.eventbus.server.durable.JournalName;
+import io.eventbus.server.security.Identity;
+import io.eventbus.server.view.BusView;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Resources of the administration port for journals of durable topics. Safe for use by several
+ * threads.
+ */
+final class JournalApi {
+  private static final String PATH = "/api/v1/journals";
+  private static final String ONE = PATH + "/{id}";
+  private static final Set<String> NOTHING_BUT_ACCOUNT = Set.of("account");
+  private static final Set<String> DEFINITION =
+      Set.of("account", "filters", "keep", "max-age", "max-bytes", "max-events", "full");
+
+  private final BusView bus;
+  private final WaitingCalls calls;
+
+  JournalApi(BusView bus, WaitingCalls calls) {
+    this.bus = bus;
+    this.calls = calls;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get(PATH, (request, id) -> list(request)),
+        Route.get(ONE, this::show),
+        Route.get(ONE + "/cursors", this::cursors),
+        Route.put(ONE, this::create).forRole(AdminRole.ADMIN),
+        Route.put(ONE + "/definition", this::change).forRole(AdminRole.ADMIN),
+        Route.put(ONE + "/trim", this::trim).forRole(AdminRole.ADMIN),
+        Route.put(ONE + "/purge", this::purge).forRole(AdminRole.ADMIN),
+        Route.delete(ONE, this::delete).forRole(AdminRole.ADMIN));
+  }
+
+  /**
+   * Journal, as the API describes it.
+   *
+   * @param account its account; empty for the default one
+   * @param number which subscribers see as the producer of its events
+   * @param keep "all" or "latest"
+   * @param maxAgeMillis 0 for no bound, as the next two
+   * @param full "drop-old" or "refuse"
+   */
+  record Item(
+      String account,
+      String name,
+      int number,
+      List<String> filters,
+      String keep,
+      long maxAgeMillis,
+      long maxBytes,
+      long maxEvents,
+      String full) {
+    static Item of(JournalInfo journal) {
+      return new Item(
+          journal.name().account(),
+          journal.name().name(),
+          journal.number(),
+          journal.filters().stream().map(TopicFilter::toString).toList(),
+          text(journal.keep()),
+          journal.retention().ageMillis(),
+          journal.retention().bytes(),
+          journal.retention().events(),
+          text(journal.full()));
+    }
+  }
+
+  /**
+   * Journal with what it holds.
+   *
+   * @param content figures of it
+   * @param time the time of the journals, which retention goes by
+   */
+  record Detail(Item journal, Content content, Instant time) {}
+
+  /**
+   * Content of a journal.
+   *
+   * @param firstPosition the first position that is kept
+   * @param lastPosition 0 before the first event
+   * @param bytes what the events take in the store
+   * @param delayed events that wait for their time
+   */
+  record Content(
+      long firstPosition,
+      long lastPosition,
+      long events,
+      long bytes,
+      long topics,
+      long producers,
+      long delayed,
+      long cursors) {
+    static Content of(JournalFigures figures) {
+      return new Content(
+          figures.firstPosition(),
+          figures.lastPosition(),
+          figures.events(),
+          figures.bytes(),
+          figures.topics(),
+          figures.producers(),
+          figures.delayed(),
+          figures.cursors());
+    }
+  }
+
+  /**
+   * Cursor of a durable subscription.
+   *
+   * @param settled the last position of which everything before is settled
+   * @param lag positions behind the end of the journal, whether or not the filter has their topics
+   * @param lastUsed when it was last used
+   */
+  record Cursor(String name, String filter, long settled, long lag, Instant lastUsed) {}
+
+  private JournalAdministration journals() throws HttpFailure {
+    JournalAdministration journals = bus.journals();
+    if (journals == null) {
+      throw new HttpFailure(
+          404,
+          "NOT_FOUND",
+          "this bus has no durable topics (expected: a bus with a data directory)");
+    }
+    return journals;
+  }
+
+  private AdminReply list(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(Set.of("account", "after", "limit"));
+    int limit = query.limit();
+    String account = query.optional("account");
+    String after = query.optional("after");
+    List<Item> found =
+        journals().list(account, after == null ? null : after(after), limit + 1).stream()
+            .map(Item::of)
+            .toList();
+    return AdminApi.page(found, limit, PATH, account, item -> item.account() + "/" + item.name());
+  }
+
+  private static JournalName after(String text) throws HttpFailure {
+    int slash = text.indexOf('/');
+    if (slash < 0) {
+      throw HttpFailure.badRequest("after: illegal (expected: account/journal)");
+    }
+    return name(text.substring(0, slash), text.substring(slash + 1));
+  }
+
+  private static JournalName name(QueryString query, String id) throws HttpFailure {
+    return name(query.text("account", ""), id);
+  }
+
+  private static JournalName name(String account, String name) throws HttpFailure {
+    if (!account.isEmpty() && !Identity.isLabel(account)) {
+      throw HttpFailure.badRequest("account: illegal " + Identity.LABEL_EXPECTED);
+    }
+    try {
+      return new JournalName(account, name);
+    } catch (IllegalArgumentException e) {
+      throw HttpFailure.badRequest(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private JournalInfo find(JournalName name) throws HttpFailure {
+    return journals().find(name).orElseThrow(() -> HttpFailure.notFound("journal"));
+  }
+
+  private AdminReply show(AdminRequest request, String id) throws HttpFailure {
+    JournalInfo journal = find(name(request.query(NOTHING_BUT_ACCOUNT), id));
+    JournalFigures figures = figures(journal);
+    return AdminReply.ok(
+        new Detail(Item.of(journal), Content.of(figures), Instant.ofEpochMilli(figures.stamp())));
+  }
+
+  private JournalFigures figures(JournalInfo journal) throws HttpFailure {
+    JournalAdministration journals = journals();
+    return read(() -> journals.figures(journal)).orElseThrow(() -> HttpFailure.notFound("journal"));
+  }
+
+  private static <T> T read(Supplier<T> reader) throws HttpFailure {
+    try {
+      return reader.get();
+    } catch (JournalsUnavailableException e) {
+      throw new HttpFailure(503, "UNAVAILABLE", String.valueOf(e.getMessage()));
+    }
+  }
+
+  private AdminReply cursors(AdminRequest request, String path) throws HttpFailure {
+    QueryString query = request.query(Set.of("account", "after", "limit"));
+    int limit = query.limit();
+    JournalInfo journal = find(name(query, path));
+    JournalAdministration journals = journals();
+    String after = query.text("after", "");
+    List<CursorView> found = read(() -> journals.cursors(journal, after, limit + 1));
+    // After the cursors, so that none is ahead of it.
+    long last = figures(journal).lastPosition();
+    List<Cursor> items = new ArrayList<>();
+    for (CursorView cursor : found) {
+      items.add(
+          new Cursor(
+              cursor.name(),
+              cursor.filter().toString(),
+              cursor.floor(),
+              Math.max(0, last - cursor.floor()),
+              Instant.ofEpochMilli(cursor.stamp())));
+    }
+    return AdminApi.page(
+        items,
+        limit,
+        PATH + "/" + AdminApi.encoded(journal.name().name()) + "/cursors",
+        query.optional("account"),
+        Cursor::name);
+  }
+
+  private AdminReply create(AdminRequest request, String id) throws HttpFailure {
+    QueryString query = request.query(DEFINITION);
+    JournalName name = name(query, id);
+    JournalDefinition definition = definition(query, name, null);
+    JournalAdministration journals = journals();
+    int number = calls.await(() -> journals.create(name, definition));
+    return AdminReply.ok(Map.of("journal", name.name(), "number", number));
+  }
+
+  private AdminReply change(AdminRequest request, String id) throws HttpFailure {
+    QueryString query = request.query(DEFINITION);
+    JournalName name = name(query, id);
+    JournalInfo before = find(name);
+    JournalDefinition definition = definition(query, name, before);
+    JournalAdministration journals = journals();
+    calls.await(() -> journals.change(name, definition));
+    return AdminReply.ok(Map.of("done", true));
+  }
+
+  private AdminReply delete(AdminRequest request, String id) throws HttpFailure {
+    JournalName name = name(request.query(NOTHING_BUT_ACCOUNT), id);
+    JournalAdministration journals = journals();
+    calls.await(() -> journals.delete(name));
+    return AdminReply.ok(Map.of("done", true));
+  }
+
+  private AdminReply trim(AdminRequest request, String path) throws HttpFailure {
+    QueryString query = request.query(Set.of("account", "up-to"));
+    JournalName name = name(query, path);
+    long upTo = query.number("up-to", 0);
+    if (upTo < 1) {
+      throw HttpFailure.badRequest("up-to: missing or too small (expected: a position, 1 or more)");
+    }
+    JournalAdministration journals = journals();
+    long first = calls.await(() -> journals.trim(name, upTo));
+    return AdminReply.ok(Map.of("firstPosition", first));
+  }
+
+  private AdminReply purge(AdminRequest request, String path) throws HttpFailure {
+    QueryString query = request.query(Set.of("account", "topic", "from", "to"));
+    JournalName name = name(query, path);
+    String topic = query.text("topic", "");
+    String problem = topic.isEmpty() ? null : Topic.problem(topic);
+    if (problem != null) {
+      throw HttpFailure.badRequest("topic: illegal (expected: a topic without wildcards)");
+    }
+    boolean all = query.optional("from") == null || query.optional("to") == null;
+    if (topic.isEmpty() && all) {
+      throw HttpFailure.badRequest("no topic (expected: topic, or both from and to)");
+    }
+    long from = query.number("from", 1);
+    long to = query.number("to", Long.MAX_VALUE);
+    if (from < 1 || to < from) {
+      throw HttpFailure.badRequest("from, to: out of range (expected: 1 or more, from <= to)");
+    }
+    long last = Math.min(to, Math.max(from, figures(find(name)).lastPosition()));
+    JournalAdministration journals = journals();
+    long events = calls.await(() -> journals.purge(name, topic, from, last));
+    return AdminReply.ok(Map.of("events", events));
+  }
+
+  /** Reads a definition; what is not given stays as before. */
+  private static JournalDefinition definition(
+      QueryString query, JournalName name, @Nullable JournalInfo before) throws HttpFailure {
+    String filters = query.optional("filters");
+    if (filters == null && before == null) {
+      throw HttpFailure.badRequest("filters: missing (expected: filters with spaces between)");
+    }
+    Retention old = before == null ? Retention.UNLIMITED : before.retention();
+    try {
+      return new JournalDefinition(
+          name.name(),
+          filters == null && before != null ? before.filters() : filters(filters),
+          choice(query, "keep", KeepPolicy.class, before == null ? KeepPolicy.ALL : before.keep()),
+          new Retention(
+              number(query, "max-age", ValueType.TIME, old.ageMillis()),
+              number(query, "max-bytes", ValueType.SIZE, old.bytes()),
+              number(query, "max-events", ValueType.COUNT, old.events())),
+          choice(
+              query,
+              "full",
+              FullPolicy.class,
+              before == null ? FullPolicy.DROP_OLD : before.full()));
+    } catch (IllegalArgumentException e) {
+      throw HttpFailure.badRequest(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static List<TopicFilter> filters(@Nullable String text) throws HttpFailure {
+    List<TopicFilter> filters = new ArrayList<>();
+    for (String filter : String.valueOf(text).strip().split(" +", -1)) {
+      if (TopicFilter.problem(filter) != null) {
+        throw HttpFailure.badRequest(
+            "filters: illegal (expected: filters such as orders.> with spaces between)");
+      }
+      filters.add(TopicFilter.parse(filter));
+    }
+    return filters;
+  }
+
+  private static long number(QueryString query, String name, ValueType type, long before)
+      throws HttpFailure {
+    String text = query.optional(name);
+    if (text == null) {
+      return before;
+    }
+    try {
+      return type.read(text);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw HttpFailure.badRequest(name + ": illegal (expected: " + type.expectation() + ")");
+    }
+  }
+
+  private static <E extends Enum<E>> E choice(
+      QueryString query, String name, Class<E> type, E before) throws HttpFailure {
+    String text = query.optional(name);
+    if (text == null) {
+      return before;
+    }
+    for (E constant : type.getEnumConstants()) {
+      if (text(constant).equals(text)) {
+        return constant;
+      }
+    }
+    throw HttpFailure.badRequest(
+        name
+            + ": illegal (expected: "
+            + String.join(
+                " or ", Arrays.stream(type.getEnumConstants()).map(JournalApi::text).toList())
+            + ")");
+  }
+
+  private static String text(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

@@ -1,0 +1,233 @@
+package io.eventbus.server.durable;
+
+import io.eventbus.journal.CursorView;
+import io.eventbus.journal.JournalCatalog;
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.JournalFigures;
+import io.eventbus.journal.JournalRefusalReason;
+import io.eventbus.journal.Journals;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.protocol.TopicFilter;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Journals as operators see and change them. Any thread.
+ *
+ * <p>Stages fail with {@link JournalRefusedException} for a refusal, and with {@link
+ * io.eventbus.journal.JournalsUnavailableException} where the outcome is not known. Methods that
+ * return no stage wait for the disk, and throw the latter.
+ */
+public final class JournalAdministration {
+  private final Journals journals;
+  private final Runnable changed;
+
+  // Definitions are compared with each other, and so change by turns.
+  private CompletableFuture<?> lastChange = CompletableFuture.completedFuture(null);
+
+  /**
+   * Creates the administration of journals.
+   *
+   * @param changed called before a change of the definitions is told
+   */
+  public JournalAdministration(Journals journals, Runnable changed) {
+    this.journals = journals;
+    this.changed = changed;
+  }
+
+  /**
+   * Returns journals sorted by account and name; fewer than {@code limit} only if there are no
+   * more.
+   *
+   * @param account only those of this account, empty for the default one; null for all
+   * @param after only journals greater than this one; null for all
+   */
+  public List<JournalInfo> list(@Nullable String account, @Nullable JournalName after, int limit) {
+    return journals.catalog().all().stream()
+        .map(JournalInfo::of)
+        .filter(info -> account == null || info.name().account().equals(account))
+        .filter(info -> after == null || info.name().compareTo(after) > 0)
+        .sorted((one, other) -> one.name().compareTo(other.name()))
+        .limit(limit)
+        .toList();
+  }
+
+  /** Returns a journal, or nothing if there is none of this name. */
+  public Optional<JournalInfo> find(JournalName name) {
+    return Optional.ofNullable(journals.catalog().find(name.inShard())).map(JournalInfo::of);
+  }
+
+  /** Returns what a journal holds, or nothing if it is gone; waits for the disk. */
+  public Optional<JournalFigures> figures(JournalInfo journal) {
+    return Optional.ofNullable(journals.figures(journal.number()));
+  }
+
+  /**
+   * Returns the cursors of a journal, sorted by name; waits for the disk.
+   *
+   * @param after name after which they begin, empty for the first
+   */
+  public List<CursorView> cursors(JournalInfo journal, String after, int limit) {
+    return journals.cursors(journal.number(), after, limit);
+  }
+
+  /**
+   * Creates a journal; the result is its number. Refused if a journal of its account has one of its
+   * topics.
+   *
+   * @param definition its own name is ignored
+   */
+  public CompletionStage<Integer> create(JournalName name, JournalDefinition definition) {
+    JournalDefinition named = named(name, definition);
+    return inTurn(
+        () -> {
+          checkOverlap(name, named);
+          return journals
+              .create(named)
+              .thenApply(result -> expect(result, RecordResult.JournalCreated.class).journal());
+        });
+  }
+
+  /**
+   * Changes the definition of a journal for events that are published from then on.
+   *
+   * @param definition its own name is ignored
+   */
+  public CompletionStage<Void> change(JournalName name, JournalDefinition definition) {
+    JournalDefinition named = named(name, definition);
+    return inTurn(
+        () -> {
+          int number = number(name);
+          checkOverlap(name, named);
+          return journals.change(number, named).thenApply(JournalAdministration::done);
+        });
+  }
+
+  /** Deletes a journal with all of its events and cursors. */
+  public CompletionStage<Void> delete(JournalName name) {
+    return inTurn(() -> journals.delete(number(name)).thenApply(JournalAdministration::done));
+  }
+
+  /**
+   * Removes the oldest events, in whole chunks; the result is the first position that is left.
+   *
+   * @param upTo the last position that is not needed any longer
+   */
+  public CompletionStage<Long> trim(JournalName name, long upTo) {
+    return begin(() -> trimOn(number(name), upTo));
+  }
+
+  private CompletionStage<Long> trimOn(int number, long upTo) {
+    return journals
+        .trim(number, upTo)
+        .thenCompose(
+            result -> {
+              RecordResult.Trimmed trimmed = expect(result, RecordResult.Trimmed.class);
+              return trimmed.complete()
+                  ? CompletableFuture.completedFuture(trimmed.firstPosition())
+                  : trimOn(number, upTo);
+            });
+  }
+
+  /**
+   * Removes single events, whose positions stay; the result is how many.
+   *
+   * @param topic the only topic whose events are removed; empty for those of all topics
+   * @param from the first position, 1 or more
+   * @param to the last position
+   */
+  public CompletionStage<Long> purge(JournalName name, String topic, long from, long to) {
+    return begin(() -> purgeOn(number(name), topic, from, to, 0));
+  }
+
+  private CompletionStage<Long> purgeOn(int number, String topic, long from, long to, long before) {
+    return journals
+        .purge(number, topic, from, to)
+        .thenCompose(
+            result -> {
+              RecordResult.Purged purged = expect(result, RecordResult.Purged.class);
+              long sum = before + purged.events();
+              return purged.next() == 0
+                  ? CompletableFuture.completedFuture(sum)
+                  : purgeOn(number, topic, purged.next(), to, sum);
+            });
+  }
+
+  private static JournalDefinition named(JournalName name, JournalDefinition definition) {
+    return new JournalDefinition(
+        name.inShard(),
+        definition.filters(),
+        definition.keep(),
+        definition.retention(),
+        definition.full());
+  }
+
+  private int number(JournalName name) {
+    JournalCatalog.Item found = journals.catalog().find(name.inShard());
+    if (found == null) {
+      throw new JournalRefusedException("no such journal", true);
+    }
+    return found.number();
+  }
+
+  /** Refuses a topic of two journals: nobody could say in which of them its events are. */
+  private void checkOverlap(JournalName name, JournalDefinition definition) {
+    for (JournalCatalog.Item item : journals.catalog().all()) {
+      JournalName other = JournalName.of(item.definition().name());
+      if (!other.account().equals(name.account()) || other.equals(name)) {
+        continue;
+      }
+      for (TopicFilter filter : definition.filters()) {
+        for (TopicFilter taken : item.definition().filters()) {
+          if (filter.intersects(taken)) {
+            throw new JournalRefusedException(
+                "filter "
+                    + filter
+                    + " has topics of the filter "
+                    + taken
+                    + " of the journal "
+                    + other.name()
+                    + " (expected: each topic in one journal of the account)",
+                false);
+          }
+        }
+      }
+    }
+  }
+
+  private static Void done(RecordResult result) {
+    expect(result, RecordResult.Done.class);
+    return null;
+  }
+
+  private static <T extends RecordResult> T expect(RecordResult result, Class<T> expected) {
+    if (result instanceof RecordResult.Refused refused) {
+      throw new JournalRefusedException(
+          refused.message(), refused.reason() == JournalRefusalReason.NO_JOURNAL);
+    }
+    return expected.cast(result);
+  }
+
+  private synchronized <T> CompletionStage<T> inTurn(Supplier<CompletionStage<T>> change) {
+    CompletableFuture<T> next =
+        lastChange
+            .handle((result, failure) -> failure)
+            .thenCompose(before -> change.get())
+            .whenComplete((result, failure) -> changed.run())
+            .toCompletableFuture();
+    lastChange = next;
+    return next;
+  }
+
+  private static <T> CompletionStage<T> begin(Supplier<CompletionStage<T>> request) {
+    try {
+      return request.get();
+    } catch (JournalRefusedException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package io.eventbus.server.durable;
+
+import io.eventbus.journal.AppliedChanges;
+import io.eventbus.journal.JournalCatalog;
+import io.eventbus.journal.JournalListener;
+import io.eventbus.journal.Journals;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.delivery.Loops;
+import io.eventbus.server.memory.BusMemory;
+import io.eventbus.server.routing.Router;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Feed of the subscribers of this bus: each event that is applied to a journal is delivered once,
+ * those of a journal in the order of their positions.
+ */
+final class JournalFeed implements JournalListener {
+  /** Runner of tasks that may wait for the disk, on a thread for that. */
+  interface Pauses {
+    /** Runs a task after a time in milliseconds; not if the bus has ended. */
+    void run(Runnable task, long millis);
+  }
+
+  private static final TopicFilter ALL = TopicFilter.parse(">");
+
+  private final Journals journals;
+  private final Loops loops;
+  private final List<Router> routers;
+  private final BusMemory memory;
+  private final long maxBytes;
+  private final AtomicLong bytes = new AtomicLong();
+  private final Pauses pauses;
+
+  // On the thread that applies entries:
+  private final Map<Integer, JournalTail> tails = new HashMap<>();
+
+  /**
+   * Creates a feed.
+   *
+   * @param routers those of all loops
+   * @param maxBytes bytes of chunks that may wait for subscribers; others are read again
+   */
+  JournalFeed(
+      Journals journals,
+      Loops loops,
+      List<Router> routers,
+      BusMemory memory,
+      long maxBytes,
+      Pauses pauses) {
+    this.journals = journals;
+    this.loops = loops;
+    this.routers = List.copyOf(routers);
+    this.memory = memory;
+    this.maxBytes = maxBytes;
+    this.pauses = pauses;
+  }
+
+  @Override
+  public void applied(AppliedChanges changes) {
+    for (AppliedChanges.AppliedChunk chunk : changes.chunks()) {
+      JournalTail tail = tails.get(chunk.journal());
+      if (tail == null) {
+        JournalCatalog.Item item = journals.catalog().find(chunk.journal());
+        if (item == null) {
+          continue;
+        }
+        tail =
+            new JournalTail(
+                chunk.journal(),
+                JournalName.of(item.definition().name()).account(),
+                chunk.from(),
+                this,
+                routers.get(chunk.journal() % routers.size()),
+                journals.reader(chunk.journal(), ALL));
+        tails.put(chunk.journal(), tail);
+      }
+      tail.add(chunk, changes.stamp());
+    }
+    tails.keySet().removeIf(journal -> isDeleted(changes, journal));
+  }
+
+  private boolean isDeleted(AppliedChanges changes, int journal) {
+    return changes.journals().contains(journal) && journals.catalog().find(journal) == null;
+  }
+
+  /** Takes room for a chunk; returns false if there is none. */
+  boolean reserve(int size) {
+    if (bytes.addAndGet(size) > maxBytes) {
+      bytes.addAndGet(-size);
+      return false;
+    }
+    memory.reserve(size);
+    return true;
+  }
+
+  void release(int size) {
+    bytes.addAndGet(-size);
+    memory.release(size);
+  }
+
+  Executor executor(int loop) {
+    return loops.executor(loop);
+  }
+
+  /** Runs a task that may wait for the disk, after a time in milliseconds. */
+  void later(Runnable task, long millis) {
+    pauses.run(task, millis);
+  }
+}

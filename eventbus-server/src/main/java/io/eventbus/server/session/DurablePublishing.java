@@ -1,0 +1,259 @@
+package io.eventbus.server.session;
+
+import io.eventbus.journal.AppendListener;
+import io.eventbus.journal.JournalRefusalReason;
+import io.eventbus.journal.Journals;
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.PublishHead;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Problem;
+import io.eventbus.server.memory.BusMemory;
+import io.eventbus.server.routing.Router;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Events of one client on their way into journals. Confirmed, or refused, when the journal has
+ * answered. Confined to the session's loop.
+ */
+final class DurablePublishing {
+  /** Topics whose last number is remembered. */
+  static final int MAX_TOPICS = 256;
+
+  /** Heap of a remembered topic. */
+  static final int TOPIC_BYTES = 96;
+
+  private final LoopContext loop;
+  private final Journals journals;
+  private final Session session;
+  private final ConnectionControl connection;
+  private final byte[] producer;
+
+  // The last number in each topic, by the loop's number of the topic; the oldest first.
+  private final Map<Long, Long> last = new LinkedHashMap<>(16, 0.75f, true);
+  private final List<Wait> waits = new ArrayList<>();
+  private long appended;
+  private long open;
+
+  /** Barrier that waits for the frames before it. */
+  private static final class Wait {
+    final long before;
+    final Runnable task;
+    long left;
+
+    Wait(long before, long left, Runnable task) {
+      this.before = before;
+      this.left = left;
+      this.task = task;
+    }
+  }
+
+  DurablePublishing(
+      LoopContext loop, Journals journals, Session session, ConnectionControl connection) {
+    this.loop = loop;
+    this.journals = journals;
+    this.session = session;
+    this.connection = connection;
+    this.producer = ByteBuffer.allocate(Long.BYTES).putLong(session.producer()).array();
+  }
+
+  /**
+   * Appends a frame for the selected topic to a journal. Returns false if it has to wait; then
+   * nothing was done.
+   *
+   * @param retry called once, by any thread, if it has to wait
+   */
+  boolean publish(
+      int journal, ByteBuffer in, PublishView publish, long receivedAt, Runnable retry) {
+    Router router = loop.router;
+    if (publish.delayMillis() > PublishHead.MAX_MILLIS
+        || publish.ttlMillis() > PublishHead.MAX_MILLIS) {
+      refuse(
+          ErrorCode.TOO_BIG,
+          "delayMillis or ttlMillis is too long (expected: at most "
+              + PublishHead.MAX_MILLIS
+              + " ms)",
+          false,
+          publish.sequence(),
+          router.selectedTopic());
+      return true;
+    }
+    Frame frame =
+        new Frame(
+            appended + 1,
+            publish.sequence(),
+            publish.sequence() + publish.eventCount() - 1,
+            router.selectedTopic(),
+            publish.confirm());
+    long before = last.getOrDefault(router.selectedNumber(), -1L);
+    PublishHead head =
+        new PublishHead(
+            journal,
+            router.selectedBytes(),
+            producer,
+            session.producer(),
+            publish.sequence(),
+            // A repetition has a smaller number than what was sent before it.
+            Math.min(before, publish.sequence() - 1),
+            publish.expect(),
+            publish.schema(),
+            receivedAt,
+            publish.ttlMillis(),
+            publish.delayMillis());
+    try {
+      // Counted first: the answer may come before the call returns.
+      open++;
+      if (!journals.append(head, events(in, publish), frame)) {
+        open--;
+        journals.whenRoom(retry);
+        return false;
+      }
+    } catch (IllegalArgumentException e) {
+      open--;
+      refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), false, frame.first, frame.topic);
+      return true;
+    }
+    appended++;
+    remember(router.selectedNumber(), Math.max(before, frame.end));
+    router.stored(publish.eventCount());
+    return true;
+  }
+
+  /** Returns the events as one block. */
+  private static ByteBuffer events(ByteBuffer in, PublishView publish) {
+    int at = publish.eventsInPlace();
+    int size = publish.eventsSize();
+    if (at >= 0) {
+      return in.duplicate().limit(at + size).position(at);
+    }
+    ByteBuffer block = ByteBuffer.allocate(size);
+    publish.writeEvents(block);
+    return block.flip();
+  }
+
+  private void remember(long topic, long end) {
+    BusMemory memory = loop.bus.memory();
+    if (last.put(topic, end) == null) {
+      memory.reserve(TOPIC_BYTES);
+    }
+    if (last.size() > MAX_TOPICS) {
+      Iterator<Long> eldest = last.keySet().iterator();
+      eldest.next();
+      eldest.remove();
+      memory.release(TOPIC_BYTES);
+    }
+  }
+
+  /** Runs a task when everything that was appended before is answered; perhaps at once. */
+  void whenAnswered(Runnable task) {
+    if (open == 0) {
+      task.run();
+    } else {
+      waits.add(new Wait(appended, open, task));
+    }
+  }
+
+  /** Frees what is remembered. */
+  void close() {
+    loop.bus.memory().release((long) TOPIC_BYTES * last.size());
+    last.clear();
+    waits.clear();
+  }
+
+  /** Frame that waits for its answer, which comes on any thread. */
+  private final class Frame implements AppendListener {
+    private final long number;
+    private final long first;
+    private final long end;
+    private final String topic;
+    private final boolean confirm;
+
+    Frame(long number, long first, long end, String topic, boolean confirm) {
+      this.number = number;
+      this.first = first;
+      this.end = end;
+      this.topic = topic;
+      this.confirm = confirm;
+    }
+
+    @Override
+    public void completed(RecordResult result) {
+      connection.execute(() -> answered(result));
+    }
+
+    @Override
+    public void unavailable(JournalsUnavailableException cause) {
+      connection.execute(
+          () -> {
+            refuse(ErrorCode.UNAVAILABLE, String.valueOf(cause.getMessage()), true, first, topic);
+            end();
+          });
+    }
+
+    private void answered(RecordResult result) {
+      if (result instanceof RecordResult.Refused refused) {
+        refuse(
+            code(refused.reason()),
+            refused.message(),
+            refused.reason() == JournalRefusalReason.STORE_FULL,
+            first,
+            topic);
+      } else if (confirm && session.isOpen()) {
+        RecordResult.Published published = (RecordResult.Published) result;
+        session
+            .out()
+            .send(
+                ControlFrames.encode(
+                    TypeCode.CONFIRM,
+                    new Confirm(
+                        TypeCode.PUBLISH.code(),
+                        end,
+                        topic,
+                        -1L,
+                        published.position(),
+                        published.repeated())));
+      }
+      end();
+    }
+
+    private void end() {
+      open--;
+      Iterator<Wait> all = waits.iterator();
+      while (all.hasNext()) {
+        Wait wait = all.next();
+        if (number <= wait.before && --wait.left == 0) {
+          all.remove();
+          wait.task.run();
+        }
+      }
+    }
+  }
+
+  private static ErrorCode code(JournalRefusalReason reason) {
+    return switch (reason) {
+      case SEQUENCE_GAP -> ErrorCode.SEQUENCE_GAP;
+      case EXPECTATION_FAILED -> ErrorCode.EXPECTATION_FAILED;
+      case STORE_FULL -> ErrorCode.STORE_FULL;
+      case EVENT_TOO_LARGE -> ErrorCode.TOO_BIG;
+      case NO_JOURNAL -> ErrorCode.NO_JOURNAL;
+      default -> throw new IllegalStateException("a publication was refused with " + reason);
+    };
+  }
+
+  private void refuse(
+      ErrorCode code, String message, boolean retryable, long sequence, String topic) {
+    if (session.isOpen()) {
+      session.sendProblem(
+          new Problem(code, message, retryable, sequence, TypeCode.PUBLISH.code(), topic));
+    }
+  }
+}

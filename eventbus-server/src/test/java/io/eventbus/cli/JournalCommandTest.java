@@ -1,0 +1,124 @@
+package io.eventbus.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.journal.CursorStart;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.admin.AdminServer;
+import io.eventbus.server.admin.FakeBus;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.config.AdminAccessConfig;
+import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.durable.FakeEvents;
+import io.eventbus.server.durable.FakeJournals;
+import io.eventbus.server.durable.JournalAdministration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** {@code eventbus journal}. */
+@Timeout(180)
+class JournalCommandTest {
+  private final FakeBus bus = new FakeBus(0);
+  private final FakeJournals journals = new FakeJournals();
+  private final CliHarness cli = new CliHarness();
+  private final AdminServer server;
+
+  JournalCommandTest() throws Exception {
+    bus.journals(new JournalAdministration(journals, () -> {}));
+    server =
+        AdminServer.start(
+            new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),
+            bus::health,
+            new Advisories(),
+            200);
+    server.serve(bus, List.of());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  /** Returns the output. */
+  private String journal(int expected, String... options) {
+    List<String> all = new ArrayList<>(List.of("journal"));
+    all.addAll(Arrays.asList(options));
+    all.add("--admin=127.0.0.1:" + server.port());
+    cli.stdout.reset();
+    assertThat(cli.run(all.toArray(new String[0]))).as(cli.err()).isEqualTo(expected);
+    return cli.out();
+  }
+
+  private List<String> words(String... options) {
+    return journal(0, options).lines().map(line -> line.replaceAll(" +", " ").strip()).toList();
+  }
+
+  @Test
+  void aJournalIsCreatedListedChangedAndDeleted() throws Exception {
+    assertThat(
+            journal(
+                0,
+                "create",
+                "orders",
+                "--filter=orders.>",
+                "--filter=billing.*",
+                "--max-age=7d",
+                "--max-bytes=10GiB"))
+        .isEqualTo("Journal orders keeps events.\n");
+    journal(0, "create", "prices", "--account=acme", "--filter=prices.>", "--keep=latest");
+    assertThat(words("list"))
+        .containsExactly(
+            "ACCOUNT JOURNAL KEEP MAX AGE MAX BYTES MAX EVENTS FILTERS",
+            "orders all 7d 10737418240 - orders.> billing.*",
+            "acme prices latest - - - prices.>");
+    assertThat(words("list", "--account=acme")).hasSize(2);
+    assertThat(
+            new ObjectMapper()
+                .readTree(journal(0, "list", "--account=", "--json"))
+                .path("name")
+                .asText())
+        .isEqualTo("orders");
+    journal(0, "change", "orders", "--filter=orders.>", "--max-events=5", "--full=refuse");
+    assertThat(words("show", "orders"))
+        .contains("filters orders.>", "max age 7d", "max events 5", "full refuse", "events 0");
+    assertThat(journal(0, "delete", "orders")).isEqualTo("Journal orders is deleted.\n");
+    assertThat(words("list")).hasSize(2);
+  }
+
+  @Test
+  void eventsAreRemovedAndLagIsShown() {
+    journal(0, "create", "orders", "--filter=orders.>");
+    for (int i = 1; i <= 3; i++) {
+      FakeEvents.publish(journals, 1, "orders.eu", i, "eu-" + i);
+      FakeEvents.publish(journals, 1, "orders.us", i, "us-" + i);
+    }
+    journals.createCursor(1, "audit", TopicFilter.parse("orders.eu"), CursorStart.FIRST, 0);
+    assertThat(words("lag", "orders").get(1)).startsWith("audit orders.eu 0 6 ");
+    assertThat(journal(0, "purge", "orders", "--topic=orders.us"))
+        .isEqualTo("3 events are removed.\n");
+    assertThat(journal(0, "purge", "orders", "--from=1", "--to=2"))
+        .isEqualTo("1 event is removed.\n");
+    assertThat(journal(0, "trim", "orders", "--up-to=4"))
+        .isEqualTo("Journal orders begins at position 5.\n");
+    assertThat(words("show", "orders")).contains("positions 5 to 6", "events 1");
+  }
+
+  @Test
+  void errorsAreReported() {
+    journal(2, "create", "orders");
+    journal(2, "create", "orders", "--filter=a", "--max-bytes=much");
+    assertThat(cli.err()).contains("--max-bytes: \"much\" (expected: a size such as");
+    journal(0, "create", "orders", "--filter=a");
+    journal(5, "create", "more", "--filter=*");
+    assertThat(cli.err()).contains("refused: filter * has topics of the filter a");
+    journal(1, "show", "other");
+    assertThat(cli.err()).contains("no such journal");
+    journal(1, "purge", "orders");
+    journal(2);
+  }
+}

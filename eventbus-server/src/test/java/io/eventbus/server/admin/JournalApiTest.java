@@ -1,0 +1,200 @@
+package io.eventbus.server.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.journal.CursorStart;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.config.AdminAccessConfig;
+import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.durable.FakeEvents;
+import io.eventbus.server.durable.FakeJournals;
+import io.eventbus.server.durable.JournalAdministration;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Journals under {@code /api/v1/journals}. */
+@Timeout(180)
+class JournalApiTest {
+  private final FakeBus bus = new FakeBus(0);
+  private final FakeJournals journals = new FakeJournals();
+  private final AdminServer server;
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  JournalApiTest() throws Exception {
+    bus.journals(new JournalAdministration(journals, () -> {}));
+    server =
+        AdminServer.start(
+            new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),
+            bus::health,
+            new Advisories(),
+            100);
+    server.serve(bus, List.of());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private HttpResponse<String> send(String method, String path)
+      throws IOException, InterruptedException {
+    return client.send(
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + server.port() + "/api/v1/journals" + path))
+            .timeout(Duration.ofSeconds(20))
+            .method(method, HttpRequest.BodyPublishers.noBody())
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  private JsonNode done(String method, String path) throws IOException, InterruptedException {
+    HttpResponse<String> response = send(method, path);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return new ObjectMapper().readTree(response.body());
+  }
+
+  private void refused(String method, String path, int status, String... told)
+      throws IOException, InterruptedException {
+    HttpResponse<String> response = send(method, path);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+    assertThat(response.body()).contains(told);
+  }
+
+  private List<String> names(String query) throws IOException, InterruptedException {
+    return StreamSupport.stream(done("GET", query).path("items").spliterator(), false)
+        .map(item -> item.path("account").asText() + "/" + item.path("name").asText())
+        .toList();
+  }
+
+  @Test
+  void aJournalIsCreatedShownChangedAndDeleted() throws Exception {
+    String definition = "/orders?filters=orders.%3E%20billing.*&max-age=7d&max-bytes=10GiB";
+    assertThat(done("PUT", definition).toString())
+        .isEqualTo(done("PUT", definition).toString())
+        .contains("\"number\":1");
+    JsonNode shown = done("GET", "/orders");
+    assertThat(shown.path("journal").toString())
+        .isEqualTo(
+            "{\"account\":\"\",\"name\":\"orders\",\"number\":1,"
+                + "\"filters\":[\"orders.>\",\"billing.*\"],\"keep\":\"all\","
+                + "\"maxAgeMillis\":604800000,\"maxBytes\":10737418240,\"maxEvents\":0,"
+                + "\"full\":\"drop-old\"}");
+    assertThat(shown.path("content").path("firstPosition").asLong()).isEqualTo(1);
+    done("PUT", "/orders/definition?max-bytes=0&full=refuse&max-events=5");
+    JsonNode changed = done("GET", "/orders").path("journal");
+    assertThat(changed.path("maxAgeMillis").asLong()).isEqualTo(604_800_000);
+    assertThat(changed.path("maxBytes").asLong()).isZero();
+    assertThat(changed.path("maxEvents").asLong()).isEqualTo(5);
+    assertThat(changed.path("full").asText()).isEqualTo("refuse");
+    done("DELETE", "/orders");
+    refused("GET", "/orders", 404, "no such journal");
+    refused("DELETE", "/orders", 404, "no such journal");
+  }
+
+  @Test
+  void aTopicIsInOneJournalOfItsAccount() throws Exception {
+    done("PUT", "/orders?filters=orders.%3E");
+    refused("PUT", "/late?filters=a%20orders.*.late", 409, "orders.>", "one journal");
+    done("PUT", "/late?filters=orders.*.late&account=acme");
+    done("PUT", "/other?filters=other");
+    refused("PUT", "/other/definition?filters=*.eu", 409, "orders.>");
+    done("PUT", "/orders/definition?filters=orders.%3E%20more.%3E");
+    refused("PUT", "/orders?filters=another", 409, "orders");
+  }
+
+  @Test
+  void journalsAreListedByAccountInPages() throws Exception {
+    done("PUT", "/b?filters=b");
+    done("PUT", "/a?filters=a");
+    done("PUT", "/c?filters=a&account=acme");
+    assertThat(names("")).containsExactly("/a", "/b", "acme/c");
+    assertThat(names("?account=acme")).containsExactly("acme/c");
+    JsonNode page = done("GET", "?limit=2");
+    assertThat(page.path("items")).hasSize(2);
+    String next = page.path("next").asText();
+    assertThat(names(next.substring("/api/v1/journals".length()))).containsExactly("acme/c");
+    refused("GET", "/c", 404, "no such journal");
+    assertThat(done("GET", "/c?account=acme").path("journal").path("number").asInt()).isEqualTo(3);
+  }
+
+  @Test
+  void eventsAreTrimmedAndPurgedAndLagIsTold() throws Exception {
+    done("PUT", "/orders?filters=orders.%3E");
+    journals.createCursor(1, "audit", TopicFilter.parse("orders.eu"), CursorStart.FIRST, 0);
+    for (int i = 1; i <= 3; i++) {
+      FakeEvents.publish(journals, 1, "orders.eu", i, "eu-" + i);
+      FakeEvents.publish(journals, 1, "orders.us", i, "us-" + i);
+    }
+    journals.settleCursor(1, "audit", 0, 2);
+    JsonNode lag = done("GET", "/orders/cursors").path("items").get(0);
+    assertThat(lag.path("name").asText()).isEqualTo("audit");
+    assertThat(lag.path("filter").asText()).isEqualTo("orders.eu");
+    assertThat(lag.path("settled").asLong() + lag.path("lag").asLong()).isEqualTo(6);
+    assertThat(done("PUT", "/orders/purge?topic=orders.us").path("events").asInt()).isEqualTo(3);
+    assertThat(done("PUT", "/orders/purge?from=1&to=2").path("events").asInt()).isEqualTo(1);
+    assertThat(done("PUT", "/orders/trim?up-to=4").path("firstPosition").asLong()).isEqualTo(5);
+    JsonNode content = done("GET", "/orders").path("content");
+    assertThat(content.path("firstPosition").asLong()).isEqualTo(5);
+    assertThat(content.path("lastPosition").asLong()).isEqualTo(6);
+    assertThat(content.path("events").asLong()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PUT, /a, filters: missing",
+    "PUT, /a?filters=, filters: illegal",
+    "PUT, /a?filters=a..b, filters: illegal",
+    "PUT, /a?filters=$SYS.%3E, no system topics",
+    "PUT, /a%20b?filters=a, journal: topic",
+    "PUT, /a%2Fb?filters=a, resources",
+    "PUT, /a?filters=a&keep=some, all or latest",
+    "PUT, /a?filters=a&max-age=soon, max-age: illegal",
+    "PUT, /a?filters=a&max-events=-1, retention.events",
+    "PUT, /a?filters=a&account=$x, account: illegal",
+    "PUT, /a/trim, up-to: missing",
+    "PUT, /a/purge, no topic",
+    "PUT, /a/purge?from=1, no topic",
+    "PUT, /a/purge?from=2&to=1, from <= to",
+    "PUT, /a/purge?topic=a.*, topic: illegal",
+    "GET, ?after=a, account/journal"
+  })
+  void errorsNameTheParameter(String method, String path, String told) throws Exception {
+    HttpResponse<String> response = send(method, path);
+    assertThat(response.statusCode()).as(response.body()).isIn(400, 404);
+    if (!told.equals("resources")) {
+      assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+      assertThat(response.body()).contains(told);
+    }
+  }
+
+  @Test
+  void journalsThatDoNotAnswerAreNoRefusal() throws Exception {
+    done("PUT", "/a?filters=a");
+    journals.unavailable(true);
+    refused("PUT", "/b?filters=b", 504, "no answer");
+    refused("GET", "/a", 503, "closed");
+    journals.unavailable(false);
+    done("PUT", "/b?filters=b");
+  }
+
+  @Test
+  void aBusWithoutJournalsSaysSo() throws Exception {
+    bus.journals = null;
+    refused("GET", "", 404, "no durable topics", "data directory");
+    refused("PUT", "/a?filters=a", 404, "no durable topics");
+  }
+}

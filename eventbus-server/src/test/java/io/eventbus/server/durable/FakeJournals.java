@@ -1,0 +1,324 @@
+package io.eventbus.server.durable;
+
+import io.eventbus.journal.AppendListener;
+import io.eventbus.journal.AppliedChanges;
+import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.CursorView;
+import io.eventbus.journal.EventReader;
+import io.eventbus.journal.JournalCatalog;
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.JournalFigures;
+import io.eventbus.journal.JournalListener;
+import io.eventbus.journal.Journals;
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.PublishHead;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.codec.EntryFormatException;
+import io.eventbus.journal.codec.EntryReader;
+import io.eventbus.journal.codec.EntryWriter;
+import io.eventbus.journal.codec.ShardRecord;
+import io.eventbus.journal.read.JournalPositions;
+import io.eventbus.journal.read.JournalReader;
+import io.eventbus.journal.read.ReadRequest;
+import io.eventbus.journal.rows.RowScan;
+import io.eventbus.journal.state.CursorRow;
+import io.eventbus.journal.state.JournalCounters;
+import io.eventbus.journal.state.Keys;
+import io.eventbus.journal.state.Shard;
+import io.eventbus.journal.state.ShardChanges;
+import io.eventbus.journal.state.ShardLimits;
+import io.eventbus.protocol.TopicFilter;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Journals in memory, by the rules of a real shard. Applies each entry at once, or when it is told
+ * to. Any thread.
+ */
+public final class FakeJournals implements Journals {
+  private final MapRows rows = new MapRows();
+  private final Shard shard = new Shard(ShardLimits.DEFAULT, Shard.CACHE_BYTES);
+  private final List<JournalListener> listeners = new ArrayList<>();
+  private final List<AppliedChanges> told = new ArrayList<>();
+  private final List<Runnable> held = new ArrayList<>();
+  private final List<Runnable> waiters = new ArrayList<>();
+  private JournalCatalog catalog = JournalCatalog.of(List.of());
+  private boolean holds;
+  private boolean full;
+  private boolean unavailable;
+  private boolean readable = true;
+  private long stamp = 1_000;
+
+  /** Sets whether entries wait for {@link #applyHeld}. */
+  public synchronized void holds(boolean now) {
+    holds = now;
+  }
+
+  /** Applies the entries that wait. */
+  public synchronized void applyHeld() {
+    List<Runnable> all = List.copyOf(held);
+    held.clear();
+    all.forEach(Runnable::run);
+  }
+
+  /** Tells listeners again of everything, as after an error of the disk. */
+  public synchronized void tellAgain() {
+    told.forEach(applied -> List.copyOf(listeners).forEach(each -> each.applied(applied)));
+  }
+
+  /** Sets whether there is no room; wakes those that wait if there is. */
+  public synchronized void full(boolean now) {
+    full = now;
+    if (!now) {
+      List<Runnable> all = List.copyOf(waiters);
+      waiters.clear();
+      all.forEach(Runnable::run);
+    }
+  }
+
+  /** Waits until somebody waits for room. */
+  public synchronized void awaitWaiter() throws InterruptedException {
+    while (waiters.isEmpty()) {
+      wait();
+    }
+  }
+
+  /** Sets whether events can be read. */
+  public synchronized void readable(boolean now) {
+    readable = now;
+  }
+
+  /** Sets whether nothing is answered. */
+  public synchronized void unavailable(boolean now) {
+    unavailable = now;
+  }
+
+  @Override
+  public synchronized JournalCatalog catalog() {
+    return catalog;
+  }
+
+  @Override
+  public synchronized boolean append(PublishHead head, ByteBuffer events, AppendListener listener) {
+    if (full) {
+      return false;
+    }
+    ByteBuffer entry =
+        ByteBuffer.allocate(
+            EntryWriter.HEAD_BYTES + EntryWriter.maxSize(head) + events.remaining());
+    EntryWriter.begin(entry);
+    EntryWriter.writeHead(entry, head);
+    entry.put(events.duplicate());
+    entry.flip();
+    apply(
+        entry,
+        () -> listener.unavailable(new JournalsUnavailableException("journals: gone")),
+        listener::completed);
+    return true;
+  }
+
+  private interface Result {
+    void completed(RecordResult result);
+  }
+
+  private void apply(ByteBuffer entry, Runnable failed, Result result) {
+    Runnable task =
+        () -> {
+          if (unavailable) {
+            failed.run();
+          } else {
+            result.completed(apply(entry));
+          }
+        };
+    if (holds) {
+      held.add(task);
+    } else {
+      task.run();
+    }
+  }
+
+  private synchronized RecordResult apply(ByteBuffer entry) {
+    EntryWriter.setStamp(entry, 0, ++stamp);
+    ShardChanges changes;
+    try {
+      changes = shard.apply(new EntryReader().read(entry), rows);
+    } catch (EntryFormatException e) {
+      throw new AssertionError(e);
+    }
+    rows.commit();
+    List<AppliedChanges.AppliedChunk> chunks = new ArrayList<>();
+    changes
+        .chunks()
+        .forEach(
+            chunk ->
+                chunks.add(
+                    new AppliedChanges.AppliedChunk(
+                        chunk.journal(),
+                        chunk.index().firstPosition(),
+                        chunk.index().lastPosition(),
+                        chunk.bytes())));
+    AppliedChanges applied = new AppliedChanges(changes.stamp(), chunks, changes.journals());
+    told.add(applied);
+    List.copyOf(listeners).forEach(listener -> listener.applied(applied));
+    return changes.results().get(0);
+  }
+
+  private synchronized CompletionStage<RecordResult> submit(ShardRecord record) {
+    ByteBuffer entry = ByteBuffer.allocate(EntryWriter.HEAD_BYTES + EntryWriter.maxSize(record));
+    EntryWriter.begin(entry);
+    EntryWriter.write(entry, record);
+    entry.flip();
+    CompletableFuture<RecordResult> stage = new CompletableFuture<>();
+    apply(
+        entry,
+        () ->
+            stage.completeExceptionally(
+                new JournalsUnavailableException(
+                    "journals: no answer (expected: one within 10 s)")),
+        result -> {
+          if (record instanceof ShardRecord.CreateJournal create
+              && result instanceof RecordResult.JournalCreated created) {
+            catalog = catalog.with(created.journal(), create.definition());
+          } else if (record instanceof ShardRecord.ChangeJournal change
+              && result instanceof RecordResult.Done) {
+            catalog = catalog.with(change.journal(), change.definition());
+          } else if (record instanceof ShardRecord.DeleteJournal delete) {
+            catalog = catalog.with(delete.journal(), null);
+          }
+          stage.complete(result);
+        });
+    return stage;
+  }
+
+  @Override
+  public synchronized void whenRoom(Runnable task) {
+    if (full) {
+      waiters.add(task);
+      notifyAll();
+    } else {
+      task.run();
+    }
+  }
+
+  @Override
+  public CompletionStage<RecordResult> create(JournalDefinition definition) {
+    return submit(new ShardRecord.CreateJournal(definition));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> change(int journal, JournalDefinition definition) {
+    return submit(new ShardRecord.ChangeJournal(journal, definition));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> delete(int journal) {
+    return submit(new ShardRecord.DeleteJournal(journal));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> trim(int journal, long upTo) {
+    return submit(new ShardRecord.Trim(journal, upTo));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> purge(int journal, String topic, long from, long to) {
+    return submit(new ShardRecord.Purge(journal, topic, from, to));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> createCursor(
+      int journal, String name, TopicFilter filter, CursorStart start, long position) {
+    return submit(new ShardRecord.CreateCursor(journal, name, filter, start, position));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> attachCursor(int journal, String name) {
+    return submit(new ShardRecord.AttachCursor(journal, name));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> settleCursor(
+      int journal, String name, long epoch, long upTo) {
+    return submit(new ShardRecord.SettleCursor(journal, name, epoch, upTo));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> deleteCursor(int journal, String name, long epoch) {
+    return submit(new ShardRecord.DeleteCursor(journal, name, epoch));
+  }
+
+  @Override
+  public synchronized @Nullable JournalFigures figures(int journal) {
+    if (unavailable) {
+      throw new JournalsUnavailableException("journals: closed (expected: open ones)");
+    }
+    JournalCounters counters = JournalPositions.counters(rows, journal);
+    return counters == null
+        ? null
+        : new JournalFigures(
+            counters.firstPosition(),
+            counters.lastPosition(),
+            counters.events(),
+            counters.bytes(),
+            counters.topics(),
+            counters.producers(),
+            counters.delayed(),
+            counters.delayedBytes(),
+            counters.cursors(),
+            stamp);
+  }
+
+  @Override
+  public synchronized List<CursorView> cursors(int journal, String after, int max) {
+    List<CursorView> found = new ArrayList<>();
+    try (RowScan scan = rows.scan(Keys.cursor(journal, after), Keys.end(Keys.CURSOR, journal))) {
+      while (found.size() < max && scan.next()) {
+        String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
+        CursorRow row = CursorRow.decode(scan.value());
+        if (!name.equals(after)) {
+          found.add(new CursorView(name, row.filter(), row.floor(), row.epoch(), row.stamp()));
+        }
+      }
+    }
+    return found;
+  }
+
+  @Override
+  public synchronized long positionAt(int journal, long time) {
+    return JournalPositions.positionAt(rows, journal, time);
+  }
+
+  @Override
+  public EventReader reader(int journal, TopicFilter filter) {
+    JournalReader reader = new JournalReader(journal);
+    return (from, maxBytes) -> {
+      synchronized (this) {
+        if (!readable) {
+          throw new JournalsUnavailableException("journals: unreadable (expected: readable)");
+        }
+        return reader.read(
+            rows, new ReadRequest(from, topic -> matches(journal, topic, filter), maxBytes, stamp));
+      }
+    };
+  }
+
+  private boolean matches(int journal, long topic, TopicFilter filter) {
+    byte[] name = rows.get(Keys.topicName(journal, topic));
+    return name != null && filter.matches(new String(name, StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public synchronized Watch watch(JournalListener listener) {
+    listeners.add(listener);
+    return () -> {
+      synchronized (this) {
+        listeners.remove(listener);
+      }
+    };
+  }
+}

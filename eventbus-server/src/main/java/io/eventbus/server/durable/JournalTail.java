@@ -1,10 +1,10 @@
 package io.eventbus.server.durable;
 
 import io.eventbus.journal.AppliedChanges.AppliedChunk;
-import io.eventbus.journal.EventReader;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.ReadBatch;
 import io.eventbus.journal.ReadPart;
+import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.chunk.ChunkFormatException;
 import io.eventbus.journal.chunk.ChunkView;
 import io.eventbus.protocol.DeliverView;
@@ -48,7 +48,7 @@ final class JournalTail {
   private final String account;
   private final JournalFeed feed;
   private final Router router;
-  private final EventReader reader;
+  private final StoredEventReader reader;
   private final Queue<Chunk> tail = new ConcurrentLinkedQueue<>();
   private final AtomicLong missedTo = new AtomicLong();
   private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -74,7 +74,12 @@ final class JournalTail {
    * @param next the first position that is delivered
    */
   JournalTail(
-      int journal, String account, long next, JournalFeed feed, Router router, EventReader reader) {
+      int journal,
+      String account,
+      long next,
+      JournalFeed feed,
+      Router router,
+      StoredEventReader reader) {
     this.journal = journal;
     this.account = account;
     this.next = next;

@@ -4,7 +4,6 @@ import io.eventbus.journal.AppendListener;
 import io.eventbus.journal.AppliedChanges;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
-import io.eventbus.journal.EventReader;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
@@ -13,6 +12,7 @@ import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
 import io.eventbus.journal.codec.EntryWriter;
@@ -294,7 +294,7 @@ public final class FakeJournals implements Journals {
   }
 
   @Override
-  public EventReader reader(int journal, TopicFilter filter) {
+  public StoredEventReader reader(int journal, TopicFilter filter) {
     JournalReader reader = new JournalReader(journal);
     return (from, maxBytes) -> {
       synchronized (this) {

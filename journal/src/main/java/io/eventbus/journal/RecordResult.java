@@ -6,7 +6,7 @@ public sealed interface RecordResult {
    * Acceptance of events.
    *
    * @param position that of the last event; 0 if it waits for its time, or is not known any more
-   * @param repeated whether these events had been accepted before
+   * @param repeated whether these events, or some of them, had been accepted before
    */
   record Published(long position, boolean repeated) implements RecordResult {}
 

@@ -159,11 +159,14 @@ final class ShardGate {
     return true;
   }
 
-  /** Answer to a publication: that of the last piece, or the first refusal. */
+  /**
+   * Answer to a publication: that of the last piece, or the first refusal; repeated if a piece is.
+   */
   private final class Pieces implements BiConsumer<@Nullable RecordResult, @Nullable Throwable> {
     private final long bytes;
     private final AnswerDeadlines.Answer answer;
     private int open;
+    private boolean repeated;
     private @Nullable RecordResult refused;
     private @Nullable Throwable failure;
 
@@ -182,6 +185,7 @@ final class ShardGate {
         if (result instanceof RecordResult.Refused && refused == null) {
           refused = result;
         }
+        repeated |= result instanceof RecordResult.Published piece && piece.repeated();
         open--;
         if (open > 0) {
           return;
@@ -191,8 +195,14 @@ final class ShardGate {
       if (failure != null) {
         answer.complete(null, failure);
       } else {
-        answer.complete(refused != null ? refused : result, null);
+        answer.complete(refused != null ? refused : stored(result), null);
       }
+    }
+
+    private @Nullable RecordResult stored(@Nullable RecordResult last) {
+      return repeated && last instanceof RecordResult.Published piece
+          ? new RecordResult.Published(piece.position(), true)
+          : last;
     }
   }
 

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Rules of publications: repetition, selection, expectation, limits, in this order. A repetition
- * gets the answer of the first time, whatever has changed since.
+ * gets the answer of the first time, whatever has changed since. One with new events behind the
+ * known ones is decided by the new ones.
  */
 final class PublishRules {
   private final ShardContext context;
@@ -134,14 +135,16 @@ final class PublishRules {
       producer.refuse(sequence, events.count(), refused.reason());
       return refused;
     }
+    // Its first events may be known already.
+    boolean repeated = sequence > head.sequence();
     if (head.delayMillis() > 0) {
       delays.delay(journal, head, sequence, events);
       producer.accept(sequence, events.count(), 0);
-      return new Published(0, false);
+      return new Published(0, repeated);
     }
     long position = appender.append(journal, row, head, sequence, events);
     producer.accept(sequence, events.count(), position);
-    return new Published(position + events.count() - 1, false);
+    return new Published(position + events.count() - 1, repeated);
   }
 
   private Refused tooManyProducers() {

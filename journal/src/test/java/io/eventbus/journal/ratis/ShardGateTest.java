@@ -158,6 +158,18 @@ class ShardGateTest {
   }
 
   @Test
+  void aPublicationIsRepeatedIfAPieceIs() {
+    Answer answer = publish(1, 30, 60_000);
+    results.get(0).complete(List.of(new Published(4, true)));
+    passTimers();
+    for (int i = 1; i < entries.size(); i++) {
+      answer(i, 10L * i);
+    }
+    assertThat(answer.result())
+        .isCompletedWithValue(new Published(10L * (entries.size() - 1), true));
+  }
+
+  @Test
   void theRefusalOfAPieceIsTheAnswer() {
     Answer answer = publish(1, 30, 60_000);
     Refused refused = new Refused(JournalRefusalReason.STORE_FULL, "full");

@@ -241,11 +241,11 @@ final class PlainShard {
     if (head.delayMillis() > 0) {
       journal.delayed.add(new Delayed(stamp + head.delayMillis(), ++serial, record, first, events));
       producer.frames.add(new Frame(first, last, 0, null));
-      return Answer.of(0, 0);
+      return Answer.of(0, first > head.sequence() ? 1 : 0);
     }
     long position = append(journal, topic, name, head, first, events);
     producer.frames.add(new Frame(first, last, position, null));
-    return Answer.of(journal.lastPosition, 0);
+    return Answer.of(journal.lastPosition, first > head.sequence() ? 1 : 0);
   }
 
   private Answer repeat(PlainProducer producer, long first, long last) {

@@ -199,7 +199,7 @@ class PublishRulesTest {
   void aFrameThatOverlapsIsTrimmedToItsNewPart() {
     publish("a.x", "p", 1, 3);
 
-    assertThat(publish("a.x", "p", 2, 5)).isEqualTo(at(6));
+    assertThat(publish("a.x", "p", 2, 5)).isEqualTo(repeated(6));
     assertThat(shard.events(1)).hasSize(6).last().isEqualTo(new StoredEvent(6, "a.x", 6, 6, 0, 6));
     assertThat(publish("a.x", "p", 4, 3)).isEqualTo(repeated(6));
   }

@@ -190,11 +190,16 @@ public final class Router {
     return selected().bytes;
   }
 
-  /** Returns the number of the journal that keeps the events of the selected topic; 0 for none. */
+  /**
+   * Returns the number of the journal that keeps the events of the selected topic; 0 for none. Its
+   * cost is part of {@link #takeLookupWork}.
+   */
   public int selectedJournal() {
     RouteCache.Entry entry = selected();
     JournalRoutes.Table table = journals.table();
     if (entry.journals != table) {
+      // Only for a topic that is new to the loop, or after a change of the journals: the table
+      // looks at the account's filters one by one.
       entry.journal = table.journal(entry.index.account(), entry.topic());
       entry.journals = table;
       journalWork += table.work(entry.index.account());
@@ -309,7 +314,7 @@ public final class Router {
 
   /**
    * Returns the cost of {@link #select} beyond remembered topics since the last call: nodes of the
-   * tree of filters and subscribers that were visited; mostly 0.
+   * tree of filters, subscribers, and filters of journals that were visited; mostly 0.
    */
   public int takeLookupWork() {
     int work = routes.takeWork() + journalWork;

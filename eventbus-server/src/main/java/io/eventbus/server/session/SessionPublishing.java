@@ -131,8 +131,8 @@ final class SessionPublishing {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
       return true;
     }
-    loop.budget().spend(loop.router.takeLookupWork());
     int journal = broadcast ? 0 : loop.router.selectedJournal();
+    loop.budget().spend(loop.router.takeLookupWork());
     if (journal == 0 && publish.needsDurable()) {
       refuse(ErrorCode.NO_JOURNAL, NOT_DURABLE, publish);
       return true;

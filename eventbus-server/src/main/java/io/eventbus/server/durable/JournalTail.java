@@ -9,6 +9,7 @@ import io.eventbus.journal.chunk.ChunkFormatException;
 import io.eventbus.journal.chunk.ChunkView;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.FrameCursor;
+import io.eventbus.server.routing.PublisherStall;
 import io.eventbus.server.routing.Router;
 import java.nio.ByteBuffer;
 import java.util.Iterator;
@@ -25,8 +26,9 @@ import org.slf4j.LoggerFactory;
  * End of one journal on its way to the subscribers of this bus: what is applied is delivered in the
  * order of its positions, on one loop.
  *
- * <p>A full subscriber under BLOCK holds up the others of the journal, but no publisher: chunks for
- * which the feed has no room are read from the journal later.
+ * <p>A full subscriber under BLOCK stalls the journal's feed as it stalls a publisher elsewhere: it
+ * is charged, and stalls nobody any longer when its time is used up. It never holds up those who
+ * publish to the journal: chunks for which the feed has no room are read from the journal later.
  */
 final class JournalTail {
   private static final Logger LOG = LoggerFactory.getLogger(JournalTail.class);
@@ -65,7 +67,9 @@ final class JournalTail {
   private @Nullable Iterator<ReadPart> read;
   private long readTo;
   private @Nullable ByteBuffer frame;
+  private final PublisherStall stall = new PublisherStall();
   private boolean waiting;
+  private boolean charging;
   private boolean reading;
 
   /**
@@ -207,10 +211,15 @@ final class JournalTail {
     }
     if (router.storedMustWait(retry)) {
       waiting = true;
-      feed.later(this::charge, PAUSE_MILLIS);
+      router.stalled(stall);
+      if (!charging) {
+        charging = true;
+        feed.later(this::charge, PAUSE_MILLIS);
+      }
       return false;
     }
     router.deliverStored(in, in.position(), frames.bodyEnd(), deliver, System.nanoTime());
+    router.published(stall);
     frame = null;
     return true;
   }
@@ -223,12 +232,13 @@ final class JournalTail {
         });
   }
 
-  /** Charges the subscribers that hold up the others, as long as they do. */
+  /** Charges the subscribers that stall the feed, as long as they do. */
   private void charge() {
     execute(
         () -> {
+          charging = waiting;
           if (waiting) {
-            router.chargeStall(account, deliver.topic(), PAUSE_MILLIS * 1_000_000);
+            router.chargeStall(stall, System.nanoTime());
             feed.later(this::charge, PAUSE_MILLIS);
           }
         });

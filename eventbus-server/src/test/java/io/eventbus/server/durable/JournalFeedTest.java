@@ -135,6 +135,38 @@ class JournalFeedTest {
   }
 
   @Test
+  void aFullSubscriberIsChargedWhileOthersOfItsJournalStarve() {
+    FakeSubscriber starving = new FakeSubscriber(0);
+    feed(1 << 20);
+    index.add(
+        new RoutedSubscription(starving, 3, TopicFilter.parse("orders.us"), null, Overflow.BLOCK));
+    FakeEvents.publish(journals, 1, "orders.us", 1, "of another topic");
+    runAll();
+    slow.full(true);
+    for (int i = 0; i < 3; i++) {
+      // Stalled again and again, but briefly.
+      publish();
+      loops.runAll();
+      slow.full(false);
+      loops.runAll();
+      slow.full(true);
+    }
+    publish();
+    loops.runAll();
+    assertThat(pauses).as("tasks that charge").hasSize(1);
+    runAll();
+    assertThat(slow.heldNanos).as("nobody starves").isZero();
+    starving.starving(true);
+    runAll();
+    assertThat(slow.heldNanos).isPositive();
+    assertThat(other.heldNanos).isZero();
+    slow.full(false);
+    runAll();
+    assertThat(pauses).isEmpty();
+    assertThat(payloads(slow)).hasSize(5);
+  }
+
+  @Test
   void whatIsAppliedBehindAHoleWaitsForIt() {
     FakeSubscriber ofOther = new FakeSubscriber(0);
     feed(110);

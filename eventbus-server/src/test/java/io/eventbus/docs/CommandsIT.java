@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
@@ -26,6 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
 class CommandsIT {
   /** Pages that start many processes. */
   private static final List<String> LONG = List.of("docs/runbook.md", "docs/security.md");
+
+  /** Page for a bus that stores events. */
+  private static final String DURABLE = "docs/durable.md";
 
   private final Path directory;
   private final ExecutorService readers = Executors.newCachedThreadPool();
@@ -59,7 +63,7 @@ class CommandsIT {
     for (Page page : Page.withPrograms()) {
       List<Block> blocks = page.blocks("bash");
       if (chosen.test(page) && !blocks.isEmpty()) {
-        Shell shell = new Shell(Files.createTempDirectory(directory, "page"));
+        Shell shell = shell(page);
         shells.add(shell);
         CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
         for (Block block : blocks) {
@@ -71,6 +75,13 @@ class CommandsIT {
       }
     }
     return tests;
+  }
+
+  private Shell shell(Page page) throws IOException {
+    Path place = Files.createTempDirectory(directory, "page");
+    return page.path().equals(DURABLE)
+        ? new Shell(place, Map.of("durable.directory", place.resolve("data").toString()))
+        : new Shell(place, Map.of());
   }
 
   private static void run(Shell shell, Block block) {

@@ -59,17 +59,16 @@ final class Shell implements AutoCloseable {
   private final BusServer bus;
   private final Map<String, String> replaced = new HashMap<>();
 
-  Shell(Path directory) throws IOException {
+  /** Starts a bus with other settings, and makes the directory ready. */
+  Shell(Path directory, Map<String, String> settings) throws IOException {
     this.directory = directory;
     temporary = Files.createDirectory(directory.resolve("tmp"));
-    bus =
-        BusServer.start(
-            ServerConfig.of(
-                Map.of(
-                    "listen.host", "127.0.0.1",
-                    "listen.port", "0",
-                    "admin.port", "0",
-                    "auth.resume-key-file", TestKey.FILE.toString())));
+    Map<String, String> all = new HashMap<>(settings);
+    all.put("listen.host", "127.0.0.1");
+    all.put("listen.port", "0");
+    all.put("admin.port", "0");
+    all.put("auth.resume-key-file", TestKey.FILE.toString());
+    bus = BusServer.start(ServerConfig.of(all));
     Files.createSymbolicLink(directory.resolve(COMMAND), Page.ROOT.resolve(COMMAND));
     replace("\\b8080\\b", String.valueOf(bus.port()));
     replace("\\b8081\\b", String.valueOf(bus.adminPort()));

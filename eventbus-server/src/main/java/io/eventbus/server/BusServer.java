@@ -21,7 +21,10 @@ import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ServicesConfig;
 import io.eventbus.server.delivery.LoopBarrier;
+import io.eventbus.server.durable.ConfiguredJournals;
+import io.eventbus.server.durable.DurableFigures;
 import io.eventbus.server.durable.DurableTopics;
+import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.internal.InternalClient;
@@ -282,7 +285,8 @@ public final class BusServer implements AutoCloseable {
    * @throws IOException if an address cannot be bound, the files of durable topics cannot be used,
    *     the bus must not be in the cluster that the configuration names, or it has failed before it
    *     was up; the message names it and the reason
-   * @throws ConfigException if a file that the configuration names cannot be used
+   * @throws ConfigException if a file that the configuration names cannot be used, or a journal of
+   *     it is illegal
    */
   public static BusServer start(ServerConfig config) throws IOException {
     Path data = config.durable().directory();
@@ -292,6 +296,7 @@ public final class BusServer implements AutoCloseable {
   /** Starts a bus with other journals. */
   static BusServer start(ServerConfig config, JournalStore.Opener opener) throws IOException {
     TransportServer.check(config);
+    ConfiguredJournals journals = ConfiguredJournals.read(config.durable().journals());
     SecretFiles.notes(config).forEach(LOG::warn);
     Advisories advisories = new Advisories();
     AdminServer admin = administration(config, advisories);
@@ -310,7 +315,7 @@ public final class BusServer implements AutoCloseable {
       throw e;
     }
     try {
-      server.open();
+      server.open(journals);
       return server;
     } catch (IOException | RuntimeException e) {
       server.end(server.life.hasFailed());
@@ -391,6 +396,7 @@ public final class BusServer implements AutoCloseable {
    */
   public static void check(ServerConfig config) {
     ConfigReview.checkAudit(config.audit());
+    ConfiguredJournals unused = ConfiguredJournals.read(config.durable().journals());
     TransportServer.check(config);
     Membership.check(config);
     ResumeKeys.check(config);
@@ -408,10 +414,12 @@ public final class BusServer implements AutoCloseable {
     return ConfigReview.notes(config, Instant.now());
   }
 
-  private void open() throws IOException {
+  private void open(ConfiguredJournals journals) throws IOException {
     revocations =
         membership.registry().addListener(new RegistryRevocations(bus.revocations(), advisories));
-    if (durable != null) {
+    JournalAdministration administration = durable == null ? null : durable.administration();
+    if (durable != null && administration != null) {
+      journals.apply(administration, String.valueOf(config.durable().directory()));
       // Before clients come: none misses an event.
       durable.start(
           loops, transport.contexts().stream().map(LoopContext::router).toList(), bus.memory());
@@ -430,7 +438,8 @@ public final class BusServer implements AutoCloseable {
                 balancer,
                 this::figures,
                 () -> federation == null ? Map.of() : federation.servedByPeers()),
-            durable == null ? null : durable.administration(),
+            administration,
+            () -> durable == null ? DurableFigures.NONE : durable.figures(),
             certificates::secondsToExpiry,
             authentication::keysAge);
     if (admin != null) {

@@ -13,6 +13,7 @@ import io.eventbus.server.call.ServiceFigures;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.config.Quota;
+import io.eventbus.server.durable.DurableFigures;
 import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.measure.LoopLoad;
@@ -72,6 +73,16 @@ final class RunningBus implements BusView {
   /** Time after which a loop that has not answered for its calls is stuck. */
   private static final long LOOPS_ANSWER_SECONDS = 2;
 
+  /** Codes with which publications to durable topics are refused. */
+  private static final List<ErrorCode> NOT_STORED =
+      List.of(
+          ErrorCode.EXPECTATION_FAILED,
+          ErrorCode.NO_JOURNAL,
+          ErrorCode.SEQUENCE_GAP,
+          ErrorCode.STORE_FULL,
+          ErrorCode.TOO_BIG,
+          ErrorCode.UNAVAILABLE);
+
   private final BusContext bus;
   private final BusCalls calls;
   private final RecentTopics topics;
@@ -80,6 +91,7 @@ final class RunningBus implements BusView {
   private final Supplier<BusHealth> health;
   private final ClusterViews views;
   private final @Nullable JournalAdministration journals;
+  private final Supplier<DurableFigures> durable;
   private final Supplier<Map<String, Long>> certificates;
   private final Supplier<Optional<Duration>> keysAge;
 
@@ -99,6 +111,7 @@ final class RunningBus implements BusView {
       Supplier<BusHealth> health,
       ClusterViews views,
       @Nullable JournalAdministration journals,
+      Supplier<DurableFigures> durable,
       Supplier<Map<String, Long>> certificates,
       Supplier<Optional<Duration>> keysAge) {
     this.bus = bus;
@@ -112,6 +125,7 @@ final class RunningBus implements BusView {
     this.health = health;
     this.views = views;
     this.journals = journals;
+    this.durable = durable;
     this.certificates = certificates;
     this.keysAge = keysAge;
   }
@@ -191,8 +205,24 @@ final class RunningBus implements BusView {
         views.balance().status(),
         views.federation().get(),
         new BusStats.Quotas(bus.quotas().waits(), bus.quotas().refusals()),
+        durable(c),
         certificates.get(),
         keysAge.get().map(age -> age.toMillis() / 1e3).orElse(null));
+  }
+
+  private BusStats.Durable durable(BusCounters c) {
+    Map<String, Long> refusals = new LinkedHashMap<>();
+    for (ErrorCode code : NOT_STORED) {
+      refusals.put(label(code), c.notStored(code));
+    }
+    DurableFigures figures = durable.get();
+    return new BusStats.Durable(
+        figures.journals(),
+        figures.bytes(),
+        figures.events(),
+        figures.pendingBytes(),
+        c.sum(l -> l.stored.get()),
+        refusals);
   }
 
   private static Map<String, Long> closes(BusCounters c) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.Published;
 import io.eventbus.client.ReceivedEvent;
+import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.samples.TestKey;
 import java.io.IOException;
@@ -31,9 +32,15 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class DurableStoreTest {
   private static BusServer start(Path directory) throws IOException {
+    return start(directory, "");
+  }
+
+  private static BusServer start(Path directory, String journals) throws IOException {
     return BusServer.start(
         ServerConfig.of(
             Map.of(
+                "durable.journals",
+                journals,
                 "listen.host",
                 "127.0.0.1",
                 "listen.port",
@@ -91,6 +98,27 @@ class DurableStoreTest {
       publish(bus, 500, 600);
       assertThat(send(bus, "GET", "/orders")).contains("\"lastPosition\":600");
     }
+  }
+
+  @Test
+  void journalsOfTheConfigurationAreCreatedOrHaveToBeAsTheyStandThere(@TempDir Path directory)
+      throws Exception {
+    String journals = "orders orders.> max-events=1000, prices prices.> keep=latest account=acme";
+    try (BusServer bus = start(directory, journals)) {
+      publish(bus, 0, 10);
+      assertThat(send(bus, "GET", "/prices?account=acme")).contains("\"keep\":\"latest\"");
+    }
+    try (BusServer bus = start(directory, journals)) {
+      assertThat(send(bus, "GET", "/orders")).contains("\"lastPosition\":10");
+    }
+    assertThatThrownBy(() -> start(directory, "orders orders.> max-events=2000"))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("durable.journals: the journal orders in " + directory)
+        .hasMessageContaining("has max-events=1000 (expected: 2000)");
+    assertThatThrownBy(() -> start(directory, "orders a..b"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("durable.journals: in \"orders a..b\" filters: illegal");
+    start(directory).close();
   }
 
   @Test

@@ -44,6 +44,9 @@ public interface Journals {
    */
   void whenRoom(Runnable task);
 
+  /** Returns the bytes of what was asked for and is not answered yet; does not wait. */
+  long pendingBytes();
+
   /**
    * Creates a journal. The result is {@link RecordResult.JournalCreated}, also if a journal with
    * the same definition exists, or {@link RecordResult.Refused}.

@@ -413,6 +413,28 @@ record BusMetric(
               "Times that another bus's subscription table did not match its digest and was"
                   + " requested again.",
               s -> s.federation().mismatches()),
+          gauge("eventbus_journals", "Journals of durable topics.", s -> s.durable().journals()),
+          gauge(
+              "eventbus_journal_bytes",
+              "What the events of all journals take in the store, a few seconds ago.",
+              s -> s.durable().bytes()),
+          gauge(
+              "eventbus_journal_events",
+              "Events in all journals, a few seconds ago.",
+              s -> s.durable().events()),
+          gauge(
+              "eventbus_journal_pending_bytes",
+              "Bytes of publications that wait for the disk.",
+              s -> s.durable().pendingBytes()),
+          counter(
+              "eventbus_journal_confirmations_total",
+              "`Publish` frames to durable topics that are stored, repetitions included.",
+              s -> s.durable().confirmations()),
+          counters(
+              "eventbus_journal_refusals_total",
+              "code",
+              "`Publish` frames to durable topics that were refused, by code.",
+              s -> s.durable().refusalsByCode()),
           gauges(
               "eventbus_tls_certificate_expiry_seconds",
               "use",

@@ -1,16 +1,13 @@
 package io.eventbus.server.admin;
 
 import io.eventbus.journal.CursorView;
-import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalsUnavailableException;
-import io.eventbus.journal.KeepPolicy;
-import io.eventbus.journal.Retention;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.admin.AdminApi.Route;
-import io.eventbus.server.config.ValueType;
+import io.eventbus.server.durable.DefinitionText;
 import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.durable.JournalInfo;
 import io.eventbus.server.durable.JournalName;
@@ -18,9 +15,7 @@ import io.eventbus.server.security.Identity;
 import io.eventbus.server.view.BusView;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -82,11 +77,11 @@ final class JournalApi {
           journal.name().name(),
           journal.number(),
           journal.filters().stream().map(TopicFilter::toString).toList(),
-          text(journal.keep()),
+          DefinitionText.of(journal.keep()),
           journal.retention().ageMillis(),
           journal.retention().bytes(),
           journal.retention().events(),
-          text(journal.full()));
+          DefinitionText.of(journal.full()));
     }
   }
 
@@ -298,75 +293,10 @@ final class JournalApi {
   /** Reads a definition; what is not given stays as before. */
   private static JournalDefinition definition(
       QueryString query, JournalName name, @Nullable JournalInfo before) throws HttpFailure {
-    String filters = query.optional("filters");
-    if (filters == null && before == null) {
-      throw HttpFailure.badRequest("filters: missing (expected: filters with spaces between)");
-    }
-    Retention old = before == null ? Retention.UNLIMITED : before.retention();
     try {
-      return new JournalDefinition(
-          name.name(),
-          filters == null && before != null ? before.filters() : filters(filters),
-          choice(query, "keep", KeepPolicy.class, before == null ? KeepPolicy.ALL : before.keep()),
-          new Retention(
-              number(query, "max-age", ValueType.TIME, old.ageMillis()),
-              number(query, "max-bytes", ValueType.SIZE, old.bytes()),
-              number(query, "max-events", ValueType.COUNT, old.events())),
-          choice(
-              query,
-              "full",
-              FullPolicy.class,
-              before == null ? FullPolicy.DROP_OLD : before.full()));
+      return DefinitionText.read(name, query::optional, before);
     } catch (IllegalArgumentException e) {
       throw HttpFailure.badRequest(String.valueOf(e.getMessage()));
     }
-  }
-
-  private static List<TopicFilter> filters(@Nullable String text) throws HttpFailure {
-    List<TopicFilter> filters = new ArrayList<>();
-    for (String filter : String.valueOf(text).strip().split(" +", -1)) {
-      if (TopicFilter.problem(filter) != null) {
-        throw HttpFailure.badRequest(
-            "filters: illegal (expected: filters such as orders.> with spaces between)");
-      }
-      filters.add(TopicFilter.parse(filter));
-    }
-    return filters;
-  }
-
-  private static long number(QueryString query, String name, ValueType type, long before)
-      throws HttpFailure {
-    String text = query.optional(name);
-    if (text == null) {
-      return before;
-    }
-    try {
-      return type.read(text);
-    } catch (IllegalArgumentException | ArithmeticException e) {
-      throw HttpFailure.badRequest(name + ": illegal (expected: " + type.expectation() + ")");
-    }
-  }
-
-  private static <E extends Enum<E>> E choice(
-      QueryString query, String name, Class<E> type, E before) throws HttpFailure {
-    String text = query.optional(name);
-    if (text == null) {
-      return before;
-    }
-    for (E constant : type.getEnumConstants()) {
-      if (text(constant).equals(text)) {
-        return constant;
-      }
-    }
-    throw HttpFailure.badRequest(
-        name
-            + ": illegal (expected: "
-            + String.join(
-                " or ", Arrays.stream(type.getEnumConstants()).map(JournalApi::text).toList())
-            + ")");
-  }
-
-  private static String text(Enum<?> value) {
-    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 }

@@ -1171,6 +1171,16 @@ public enum ConfigKey {
       "Directory of this bus for durable topics, on a disk that survives restarts. Empty: the bus"
           + " stores no events. Only for a bus that is no member of a cluster."),
 
+  /** Journals that are there when the bus has started. */
+  DURABLE_JOURNALS(
+      "durable.journals",
+      ValueType.JOURNALS,
+      "",
+      "",
+      "Journals that are created at the start, or have to be as they stand here: name, filters,"
+          + " and options as those of [`eventbus journal create`](durable.md#journals), such as"
+          + " `keep=latest`."),
+
   /** Interval of a bus's figures. */
   SYS_INTERVAL(
       "sys.interval",

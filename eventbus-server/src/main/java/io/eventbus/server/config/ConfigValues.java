@@ -150,7 +150,11 @@ final class ConfigValues {
                     number(ConfigKey.SERVICES_QUEUE_BYTES),
                     integer(ConfigKey.SERVICES_MAX_GATHER_MEMBERS),
                     duration(ConfigKey.SERVICES_REJOIN)));
-    DurableConfig durable = part(() -> new DurableConfig(path(ConfigKey.DURABLE_DIRECTORY)));
+    DurableConfig durable =
+        part(
+            () ->
+                new DurableConfig(
+                    path(ConfigKey.DURABLE_DIRECTORY), list(ConfigKey.DURABLE_JOURNALS)));
     SysConfig sys = part(() -> new SysConfig(duration(ConfigKey.SYS_INTERVAL)));
     DiagnosticsConfig diagnostics =
         part(

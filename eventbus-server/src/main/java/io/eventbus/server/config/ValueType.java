@@ -28,6 +28,8 @@ public enum ValueType {
   URLS("URLs such as wss://bus-1.example.com/bus with commas between"),
   /** Network interface; empty for none. */
   INTERFACE("an interface such as eth0, or an address"),
+  /** Journals of durable topics; empty for none. */
+  JOURNALS("journals such as `orders orders.> max-age=7d` with commas between"),
   /** File or directory; empty for none. */
   FILE("a file"),
   /** Secret, never printed; empty for none. */

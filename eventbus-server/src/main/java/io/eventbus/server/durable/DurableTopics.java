@@ -17,9 +17,13 @@ public final class DurableTopics implements AutoCloseable {
   /** Bytes of chunks that wait for subscribers. */
   private static final long FEED_BYTES = 16 << 20;
 
+  /** Time between two looks at what journals hold. */
+  private static final long FIGURES_SECONDS = 5;
+
   private final Journals journals;
   private final JournalRoutes routes;
   private final ScheduledThreadPoolExecutor pauses;
+  private final JournalSums sums;
   private Journals.@Nullable Watch watch;
   private @Nullable JournalCatalog routed;
 
@@ -31,6 +35,7 @@ public final class DurableTopics implements AutoCloseable {
   public DurableTopics(Journals journals, JournalRoutes routes) {
     this.journals = journals;
     this.routes = routes;
+    this.sums = new JournalSums(journals);
     pauses =
         new ScheduledThreadPoolExecutor(
             1,
@@ -48,9 +53,11 @@ public final class DurableTopics implements AutoCloseable {
         journals.watch(
             changes -> {
               route();
+              sums.applied(changes);
               feed.applied(changes);
             });
     route();
+    var unused = pauses.scheduleWithFixedDelay(sums::refresh, 0, FIGURES_SECONDS, TimeUnit.SECONDS);
   }
 
   /** Routes by the journals as they are now. */
@@ -73,6 +80,11 @@ public final class DurableTopics implements AutoCloseable {
   /** Returns the administration of the journals. */
   public JournalAdministration administration() {
     return new JournalAdministration(journals, this::route);
+  }
+
+  /** Returns the figures of all journals, which may be some seconds old. */
+  public DurableFigures figures() {
+    return sums.figures();
   }
 
   /** Ends the feed; the journals stay open. */

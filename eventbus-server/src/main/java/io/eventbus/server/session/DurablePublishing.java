@@ -207,8 +207,15 @@ final class DurablePublishing {
             refused.reason() == JournalRefusalReason.STORE_FULL,
             first,
             topic);
-      } else if (confirm && session.isOpen()) {
-        RecordResult.Published published = (RecordResult.Published) result;
+      } else {
+        loop.stats.stored.add(1);
+        confirm((RecordResult.Published) result);
+      }
+      end();
+    }
+
+    private void confirm(RecordResult.Published published) {
+      if (confirm && session.isOpen()) {
         session
             .out()
             .send(
@@ -222,7 +229,6 @@ final class DurablePublishing {
                         published.position(),
                         published.repeated())));
       }
-      end();
     }
 
     private void end() {
@@ -251,6 +257,7 @@ final class DurablePublishing {
 
   private void refuse(
       ErrorCode code, String message, boolean retryable, long sequence, String topic) {
+    loop.bus.stats().countNotStored(code);
     if (session.isOpen()) {
       session.sendProblem(
           new Problem(code, message, retryable, sequence, TypeCode.PUBLISH.code(), topic));

@@ -48,6 +48,7 @@ public final class BusCounters {
   private final Map<RefusalReason, LongAdder> refused = counters(RefusalReason.class);
   private final Map<TlsFailure, LongAdder> tlsFailures = counters(TlsFailure.class);
   private final Map<ErrorCode, LongAdder> problems = counters(ErrorCode.class);
+  private final Map<ErrorCode, LongAdder> notStored = counters(ErrorCode.class);
   private final LongAdder closedByPeer = new LongAdder();
 
   /** Creates counters at zero. */
@@ -107,6 +108,16 @@ public final class BusCounters {
   /** Returns the connections that ended without a Close from this bus. */
   public long closesByPeer() {
     return closedByPeer.sum();
+  }
+
+  /** Counts a publication to a durable topic that is refused. */
+  public void countNotStored(ErrorCode code) {
+    counter(notStored, code).increment();
+  }
+
+  /** Returns the publications to durable topics that were refused with a code. */
+  public long notStored(ErrorCode code) {
+    return counter(notStored, code).sum();
   }
 
   /** Counts a Problem sent. */

@@ -35,6 +35,9 @@ public final class LoopStats {
   /** Times that a publisher was stopped because a queue was full. */
   public final SingleWriterCounter publishersStopped = new SingleWriterCounter();
 
+  /** Publications to durable topics that are stored. */
+  public final SingleWriterCounter stored = new SingleWriterCounter();
+
   /**
    * Time from the receipt of the oldest event of a flush until its bytes were handed to the socket.
    */

@@ -32,6 +32,7 @@ public record BusStats(
     BalanceStatus balance,
     FederationFigures federation,
     Quotas quotas,
+    Durable durable,
     Map<String, Long> secondsToExpiry,
     @Nullable Double jwksAgeSeconds) {
   /** Copies the collections, so that the record is immutable. */
@@ -176,6 +177,28 @@ public record BusStats(
    * @param busyShare share of the last seconds that it was not waiting, 0 to 1
    */
   public record Loop(String name, double busySeconds, double busyShare) {}
+
+  /**
+   * Figures of durable topics; those of journals may be some seconds old.
+   *
+   * @param journals number of journals
+   * @param bytes size of the stored events
+   * @param pendingBytes bytes of publications that wait for the disk now
+   * @param confirmations publications that were stored
+   * @param refusalsByCode publications that were refused
+   */
+  public record Durable(
+      long journals,
+      long bytes,
+      long events,
+      long pendingBytes,
+      long confirmations,
+      Map<String, Long> refusalsByCode) {
+    /** Copies the map, so that the record is immutable. */
+    public Durable {
+      refusalsByCode = Map.copyOf(refusalsByCode);
+    }
+  }
 
   /** Counts of reached quotas, by quota; those of accounts begin with {@code account_}. */
   public record Quotas(Map<String, Long> waits, Map<String, Long> refusals) {

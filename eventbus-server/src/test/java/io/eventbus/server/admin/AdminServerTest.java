@@ -504,6 +504,12 @@ class AdminServerTest {
             "eventbus_registry_apply_lag_entries 25.0",
             "eventbus_registry_lease_age_seconds 26.5",
             "eventbus_registry_silence_seconds 27.5",
+            "eventbus_journals 71.0",
+            "eventbus_journal_bytes 72.0",
+            "eventbus_journal_events 73.0",
+            "eventbus_journal_pending_bytes 74.0",
+            "eventbus_journal_confirmations_total 75.0",
+            "eventbus_journal_refusals_total{code=\"store_full\"} 76.0",
             "eventbus_ready 1.0")
         .anyMatch(l -> l.startsWith("eventbus_build_info{") && l.contains("version=\"1.2.3\""))
         .anyMatch(l -> l.startsWith("jvm_memory_used_bytes{"))

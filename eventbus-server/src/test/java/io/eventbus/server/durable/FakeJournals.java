@@ -206,6 +206,11 @@ public final class FakeJournals implements Journals {
   }
 
   @Override
+  public synchronized long pendingBytes() {
+    return 0;
+  }
+
+  @Override
   public CompletionStage<RecordResult> create(JournalDefinition definition) {
     return submit(new ShardRecord.CreateJournal(definition));
   }

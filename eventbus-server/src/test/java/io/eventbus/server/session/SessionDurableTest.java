@@ -40,19 +40,22 @@ class SessionDurableTest extends SessionTestCase {
                 KeepPolicy.ALL,
                 new Retention(0, 0, 5),
                 FullPolicy.REFUSE));
-    bus.routes.set(
-        new JournalRoutes.Table() {
-          @Override
-          public int journal(String account, String topic) {
-            return topic.startsWith("orders.") ? 1 : 0;
-          }
-
-          @Override
-          public int work(String account) {
-            return 1;
-          }
-        });
+    bus.routes.set(routes(1));
     assertThat(welcome().getDurable()).isTrue();
+  }
+
+  private static JournalRoutes.Table routes(int work) {
+    return new JournalRoutes.Table() {
+      @Override
+      public int journal(String account, String topic) {
+        return topic.startsWith("orders.") ? 1 : 0;
+      }
+
+      @Override
+      public int work(String account) {
+        return work;
+      }
+    };
   }
 
   private static Confirm confirm(long sequence, long position, boolean repeated) {
@@ -91,6 +94,21 @@ class SessionDurableTest extends SessionTestCase {
     assertThat(problem(ErrorCode.UNAVAILABLE, TypeCode.PUBLISH, 8, "orders.eu").getRetryable())
         .isTrue();
     assertThat(link.closed).isEmpty();
+    assertThat(bus.counters.notStored(ErrorCode.STORE_FULL)).isEqualTo(1);
+    assertThat(bus.counters.notStored(ErrorCode.NO_JOURNAL)).isEqualTo(1);
+    assertThat(bus.counters.notStored(ErrorCode.UNAVAILABLE)).isEqualTo(1);
+    assertThat(bus.counters.loops().get(0).stored.get()).isEqualTo(1);
+  }
+
+  @Test
+  void theLookUpOfAJournalIsChargedToItsFrame() {
+    bus.routes.set(routes(700));
+    long before = context.budget().total();
+    handle(SampleFrames.publish("orders.eu", 1, true, "x"));
+    long looked = context.budget().total();
+    assertThat(looked - before).isBetween(700L, 800L);
+    handle(SampleFrames.publish("orders.eu", 2, true, "y"));
+    assertThat(context.budget().total() - looked).as("remembered").isLessThan(100);
   }
 
   @Test

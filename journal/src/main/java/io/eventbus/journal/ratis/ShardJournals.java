@@ -248,6 +248,12 @@ public final class ShardJournals implements Journals, AutoCloseable {
     }
   }
 
+  @Override
+  public long pendingBytes() {
+    ShardServer shard = current;
+    return shard == null ? 0 : shard.gate().pendingBytes();
+  }
+
   private CompletionStage<RecordResult> submit(ShardRecord record) {
     ShardServer shard = current;
     return shard == null

@@ -1,0 +1,83 @@
+package io.eventbus.server.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.journal.FullPolicy;
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.Retention;
+import io.eventbus.protocol.TopicFilter;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Sums of what journals hold. */
+class JournalSumsTest {
+  private final FakeJournals journals = new FakeJournals();
+
+  private void create(String name) {
+    var unused =
+        journals.create(
+            new JournalDefinition(
+                name,
+                List.of(TopicFilter.parse(name + ".>")),
+                KeepPolicy.ALL,
+                Retention.UNLIMITED,
+                FullPolicy.DROP_OLD));
+  }
+
+  private JournalSums watched() {
+    JournalSums sums = new JournalSums(journals);
+    var watch = journals.watch(sums);
+    assertThat(watch).isNotNull();
+    return sums;
+  }
+
+  @Test
+  void whatIsThereAtTheStartAndWhatComesIsCounted() {
+    create("a");
+    FakeEvents.publish(journals, 1, "a.x", 1, "first");
+    JournalSums sums = watched();
+    sums.refresh();
+    assertThat(sums.figures().journals()).isEqualTo(1);
+    assertThat(sums.figures().events()).isEqualTo(1);
+    long bytes = sums.figures().bytes();
+    assertThat(bytes).isPositive();
+    create("b");
+    FakeEvents.publish(journals, 1, "a.x", 2, "second");
+    FakeEvents.publish(journals, 2, "b.x", 1, "third");
+    sums.refresh();
+    assertThat(sums.figures().journals()).isEqualTo(2);
+    assertThat(sums.figures().events()).isEqualTo(3);
+    assertThat(sums.figures().bytes()).isGreaterThan(bytes);
+    var unused = journals.delete(1);
+    sums.refresh();
+    assertThat(sums.figures().journals()).isEqualTo(1);
+    assertThat(sums.figures().events()).isEqualTo(1);
+  }
+
+  @Test
+  void journalsThatCannotBeReadAreReadTheNextTime() {
+    create("a");
+    FakeEvents.publish(journals, 1, "a.x", 1, "first");
+    JournalSums sums = watched();
+    journals.unavailable(true);
+    sums.refresh();
+    assertThat(sums.figures().events()).isZero();
+    journals.unavailable(false);
+    sums.refresh();
+    assertThat(sums.figures().events()).isEqualTo(1);
+  }
+
+  @Test
+  void manyJournalsAreReadABoundedNumberAtATime() {
+    for (int i = 0; i < JournalSums.MAX_READ + 1; i++) {
+      create("j" + i);
+      FakeEvents.publish(journals, i + 1, "j" + i + ".x", 1, "event");
+    }
+    JournalSums sums = watched();
+    sums.refresh();
+    assertThat(sums.figures().events()).isEqualTo(JournalSums.MAX_READ);
+    sums.refresh();
+    assertThat(sums.figures().events()).isEqualTo(JournalSums.MAX_READ + 1);
+  }
+}

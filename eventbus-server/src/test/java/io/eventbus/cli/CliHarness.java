@@ -20,8 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** Runs a command line in this JVM, with everything around it replaced. */
-final class CliHarness {
-  final Map<String, String> variables = new TreeMap<>();
+public final class CliHarness {
+  public final Map<String, String> variables = new TreeMap<>();
   final ByteArrayOutputStream stdout = new ByteArrayOutputStream();
   final StringWriter stderr = new StringWriter();
   final List<ServerConfig> started = new ArrayList<>();
@@ -31,7 +31,8 @@ final class CliHarness {
   final CompletableFuture<String> failure = new CompletableFuture<>();
   BusLauncher launcher = this::start;
 
-  int run(String... arguments) {
+  /** Runs a command; returns its exit code. */
+  public int run(String... arguments) {
     return new CommandRunner(
             new CliContext(
                 new ByteArrayInputStream(stdin.getBytes(StandardCharsets.UTF_8)),
@@ -43,11 +44,11 @@ final class CliHarness {
         .run(arguments);
   }
 
-  String out() {
+  public String out() {
     return stdout.toString(StandardCharsets.UTF_8);
   }
 
-  String err() {
+  public String err() {
     return stderr.toString();
   }
 

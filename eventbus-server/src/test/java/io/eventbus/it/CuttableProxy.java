@@ -16,6 +16,7 @@ final class CuttableProxy implements AutoCloseable {
   private final List<Socket> open = new ArrayList<>();
   private volatile int target;
   private volatile boolean cut;
+  private volatile boolean answersLost;
 
   CuttableProxy() throws IOException {
     listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -52,26 +53,33 @@ final class CuttableProxy implements AutoCloseable {
           open.add(in);
           open.add(out);
         }
-        daemon(() -> copy(in, out));
-        daemon(() -> copy(out, in));
+        daemon(() -> copy(in, out, false));
+        daemon(() -> copy(out, in, true));
       } catch (IOException e) {
         // The port was closed, or had no listener: the next one may be open.
       }
     }
   }
 
-  private static void copy(Socket from, Socket to) {
+  private void copy(Socket from, Socket to, boolean answers) {
     try (from;
         to) {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       byte[] buffer = new byte[16 * 1024];
       for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-        out.write(buffer, 0, n);
+        if (!answers || !answersLost) {
+          out.write(buffer, 0, n);
+        }
       }
     } catch (IOException e) {
       // Either side may end at any time.
     }
+  }
+
+  /** Drops what the target sends from now on, as a connection does that is about to break. */
+  void loseAnswers() {
+    answersLost = true;
   }
 
   /** Ends all connections, and lets no more through. */
@@ -86,6 +94,7 @@ final class CuttableProxy implements AutoCloseable {
   }
 
   void heal() {
+    answersLost = false;
     cut = false;
   }
 

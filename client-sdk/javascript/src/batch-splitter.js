@@ -1,4 +1,4 @@
-import { exceeds } from './encoder.js';
+import { exceeds, notDurable } from './encoder.js';
 import { PublishFrame } from './frame.js';
 
 /** @import {Limits} from './types.js' */
@@ -13,9 +13,10 @@ export const AROUND_EVENT = 64;
  * @param {PublishFrame} old
  * @param {Limits} limits of the bus
  * @param {number} batchBytes
+ * @param {boolean} durable whether the bus has durable topics
  * @returns {{frames: PublishFrame[], refused: number}} and the number of removed events without a waiter
  */
-export function splitBatch(old, limits, batchBytes) {
+export function splitBatch(old, limits, batchBytes, durable) {
   /** @type {PublishFrame[]} */
   const frames = [];
   let refused = 0;
@@ -23,7 +24,7 @@ export function splitBatch(old, limits, batchBytes) {
   let frame = null;
   for (const [i, event] of old.events().entries()) {
     const waiter = old.waiters?.[i] ?? null;
-    const problem = exceeds(event, limits);
+    const problem = old.tail && !durable ? notDurable() : exceeds(event, limits);
     if (problem) {
       waiter?.reject(problem);
       refused += old.waiters ? 0 : 1;
@@ -35,6 +36,7 @@ export function splitBatch(old, limits, batchBytes) {
       frame = new PublishFrame(old.topic, old.first + i, old.schema, old.waiters && [], event.bytes.length);
       frame.born = old.born;
       frame.isSent = old.isSent;
+      frame.tail = old.tail;
       frames.push(frame);
     }
     frame.writer.raw(event.bytes);

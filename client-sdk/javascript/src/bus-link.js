@@ -443,12 +443,13 @@ export class BusLink {
   }
 
   /** @param {Confirm} confirm */
-  #confirmed({ typeCode, about, topic, receivers }) {
+  #confirmed(confirm) {
+    const { typeCode, about } = confirm;
     if (this.#isAbandoned) {
       return;
     }
     if (typeCode === TYPE.PUBLISH) {
-      this.#parts.outbox.confirmed(topic, about, receivers < 0 ? undefined : receivers);
+      this.#parts.outbox.confirmed(confirm);
     } else if (typeCode === TYPE.SUBSCRIBE || typeCode === TYPE.REGISTER) {
       // A standby confirms nothing for the application: the client may stay at its bus, which may still refuse.
       (this.#standby ?? this.#parts.registry).confirmed(about);

@@ -239,7 +239,7 @@ export class BusMove {
     if (frames && frames.length > 0) {
       this.#parts.outbox.sendNow(joined(frames));
     }
-    this.#parts.outbox.moved(link.channel, /** @type {Welcome} */ (link.welcome).limits);
+    this.#parts.outbox.moved(link.channel, /** @type {Welcome} */ (link.welcome));
     if (!frames) {
       this.#on('drained');
     }
@@ -299,7 +299,7 @@ export class BusMove {
     this.#interrupt(this.#old);
     this.#release();
     this.#home.loseSending();
-    this.#parts.outbox.moved(link.channel, /** @type {Welcome} */ (link.welcome).limits);
+    this.#parts.outbox.moved(link.channel, /** @type {Welcome} */ (link.welcome));
     this.#parts.barriers.connected();
     this.#finish();
   }

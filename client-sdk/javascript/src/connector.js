@@ -178,7 +178,7 @@ export class Connector {
     const before = this.#producer;
     const info = this.#connected(link, welcome);
     const { outbox, registry, barriers, counters } = this.#parts;
-    const refused = outbox.connected(link.channel, welcome.producer, welcome.limits);
+    const refused = outbox.connected(link.channel, welcome);
     if (this.#wasWelcomed) {
       counters.reconnects++;
     }

@@ -136,7 +136,7 @@ export class Dispatcher {
    * @param {Subscription[]} targets
    */
   #give(message, bytes, origin, skip, targets) {
-    const { count, offsets, sequence, schema, receivedAt } = this.#view;
+    const { count, offsets, sequence, schema, receivedAt, offset, originProducer, originSequence } = this.#view;
     if (skip === count || targets.length === 0) {
       return;
     }
@@ -151,8 +151,9 @@ export class Dispatcher {
         this.onRoom();
       }
     };
+    const durable = offset < 1 ? null : { producer: originProducer, sequence: originSequence, position: offset, first: sequence };
     for (const target of targets) {
-      const head = { bytes: message, topic: origin.topic.name, producer: origin.producer, schema, receivedAt, codec: target.codec };
+      const head = { bytes: message, topic: origin.topic.name, producer: origin.producer, schema, receivedAt, codec: target.codec, origin: durable };
       /** @type {BusEvent[]} */
       const events = new Array(count - skip);
       for (let i = skip, o = 3 * skip; i < count; i++, o += 3) {

@@ -1,13 +1,18 @@
 import { EventBusError, textOf } from './errors.js';
+import { numbers } from './options.js';
 import { utf8 } from './wire/bytes.js';
+import { publishTail } from './wire/frames.js';
 import * as LIMIT from './wire/limit.js';
 
-/** @import {Limits, SendOptions} from './types.js' */
+/** @import {DurableOptions, Limits, SendOptions} from './types.js' */
 /** @import {Writer} from './wire/writer.js' */
 
 // Maximum bytes of the head of a frame, with the longest topic.
 const AROUND_EVENT = 512;
 const SHORT = 128;
+const MAX_TIME = 3650 * 86_400_000;
+/** @type {Record<string, [number, number, number, string]>} */
+const TIMES = { delay: [0, 0, MAX_TIME, ' ms'], ttl: [0, 0, MAX_TIME, ' ms'] };
 
 /** Limits assumed until a bus has told its own. */
 const DEFAULTS = { payloadBytes: 2 ** 20, messageBytes: 2 ** 22, headers: 64, headerBytes: 16_384 };
@@ -21,6 +26,7 @@ const DEFAULTS = { payloadBytes: 2 ** 20, messageBytes: 2 ** 22, headers: 64, he
  * @property {Record<string, string> | null} headers
  * @property {number | undefined} publishedAt
  * @property {bigint} schema
+ * @property {Uint8Array | null} tail what it asks of a durable topic: the last fields of its frame; null for nothing
  */
 
 /**
@@ -94,6 +100,27 @@ function isPlain(value) {
 }
 
 /**
+ * @param {DurableOptions} options
+ * @returns {Uint8Array | null} the last fields of the Publish; null if they are the defaults
+ */
+function tailOf(options) {
+  const { expected, delay, ttl } = options;
+  if (expected === undefined && delay === undefined && ttl === undefined) {
+    return null;
+  }
+  if (expected !== undefined && !(Number.isSafeInteger(expected) && expected >= 0 && expected < Number.MAX_SAFE_INTEGER)) {
+    throw new RangeError(`expected: ${expected} (expected: 0 for an empty topic, or a position)`);
+  }
+  const times = numbers(options, TIMES, '');
+  const fields = /** @type {const} */ ([expected === undefined ? 0 : expected + 1, Math.ceil(times['delay'] ?? 0), Math.ceil(times['ttl'] ?? 0)]);
+  return fields.some(field => field > 0) ? publishTail(...fields) : null;
+}
+
+/** @returns {EventBusError} the failure of an event that asks for what the bus does not have */
+export const notDurable = () => new EventBusError('REFUSED',
+  'the bus has no durable topics (expected: one that has, for expected, delay or ttl)', { busCode: 'UNSUPPORTED', retryable: false });
+
+/**
  * @param {any} value
  * @returns {string} its name in a message
  */
@@ -106,7 +133,7 @@ const maxBytes = text => typeof text === 'string' ? 3 * text.length : text.lengt
  * Checks an event against the protocol and the bus's limits.
  *
  * @param {unknown} value the payload
- * @param {SendOptions} options
+ * @param {SendOptions & DurableOptions} options
  * @param {Limits | null} limits of the bus
  * @param {number} outboundBytes of the buffer
  * @returns {{event: Event, max: number}} the event, and the maximum of its bytes
@@ -144,7 +171,7 @@ export function estimate(value, options, limits, outboundBytes) {
     throw new TypeError('schema: no bigint of 64 bits (expected: a CRC-64-AVRO fingerprint)');
   }
   check('event bytes', max, maxEvent);
-  return { event: { payload, key, headers, publishedAt, schema }, max };
+  return { event: { payload, key, headers, publishedAt, schema, tail: tailOf(options) }, max };
 }
 
 /**

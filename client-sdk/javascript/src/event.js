@@ -17,6 +17,14 @@ const reader = new Reader();
  * @property {bigint} schema
  * @property {number} receivedAt
  * @property {Decoder | null} codec
+ * @property {Origin | null} [origin] of a durable topic
+ *
+ * The numbers of the first event of a delivery of a durable topic. The head has those of the journal's stream, which tell what is missing.
+ * @typedef {object} Origin
+ * @property {bigint} producer the publisher
+ * @property {number} sequence its number of the event
+ * @property {number} position in the journal
+ * @property {number} first the number in the stream
  */
 
 /**
@@ -33,19 +41,20 @@ export class BusEvent {
   /**
    * Made by the SDK.
    * @param {Head} head common part of the delivery
-   * @param {number} sequence its number
+   * @param {number} number its number in the stream
    * @param {number} at start of the event in the message
    * @param {number} from start of its payload
    * @param {number} to end of its payload
    * @internal
    */
-  constructor(head, sequence, at, from, to) {
+  constructor(head, number, at, from, to) {
+    const { origin } = head;
     this.#head = head;
     /**
      * Number of the event among those of its publisher and topic: from 1, without gaps.
      * @readonly
      */
-    this.sequence = sequence;
+    this.sequence = origin ? origin.sequence + number - origin.first : number;
     this.#at = at;
     this.#from = from;
     this.#to = to;
@@ -58,7 +67,22 @@ export class BusEvent {
 
   /** @returns {bigint} the number of the client that published it */
   get producer() {
-    return this.#head.producer;
+    return (this.#head.origin ?? this.#head).producer;
+  }
+
+  /** @returns {number} the position in its journal, from 1; 0 if the topic is not durable */
+  get position() {
+    const { origin } = this.#head;
+    return origin ? origin.position + this.sequence - origin.sequence : 0;
+  }
+
+  /**
+   * @returns {{topic: string, producer: bigint, number: number}} the place in its stream
+   * @internal
+   */
+  get place() {
+    const { topic, producer, origin } = this.#head;
+    return { topic, producer, number: origin ? origin.first + this.sequence - origin.sequence : this.sequence };
   }
 
   /** @returns {bigint} CRC-64-AVRO fingerprint of the schema that its payload was written with; 0n for none */
@@ -162,7 +186,7 @@ export class BusEvent {
   detached() {
     const at = this.#at;
     const head = { ...this.#head, bytes: this.#head.bytes.slice(at, this.#to) };
-    return new BusEvent(head, this.sequence, 0, this.#from - at, this.#to - at);
+    return new BusEvent(head, this.place.number, 0, this.#from - at, this.#to - at);
   }
 
   /**
@@ -182,6 +206,7 @@ export class BusEvent {
     return {
       topic: this.topic,
       sequence: this.sequence,
+      position: this.position,
       producer: String(this.producer),
       schema: String(this.schema),
       publishedAt: this.publishedAt,

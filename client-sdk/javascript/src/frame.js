@@ -4,6 +4,7 @@ import * as LIMIT from './wire/limit.js';
 import { longBytes, Writer } from './wire/writer.js';
 
 /** @import {Published} from './types.js' */
+/** @import {Confirm} from './wire/frames.js' */
 
 /**
  * Callbacks of a call that waits for the confirmation of an event.
@@ -27,6 +28,7 @@ import { longBytes, Writer } from './wire/writer.js';
 // Maximum bytes before the events, beside the topic: type code, length of the body, sequence, schema, confirm, number of events, their size.
 const HEAD_ROOM = 1 + 5 + 10 + 10 + 1 + 5 + 5;
 const scratch = new Writer(1024);
+const NOTHING = new Uint8Array(0);
 
 /** A `Publish` frame: filled, sealed, sent and, on request, confirmed. Its events are encoded only once. */
 export class PublishFrame {
@@ -41,6 +43,11 @@ export class PublishFrame {
   /** Set where it is confirmed though no call waits for it. */
   isMarker = false;
   isSent = false;
+  /**
+   * What its only event asks of a durable topic: the last fields of the frame.
+   * @type {Uint8Array | null}
+   */
+  tail = null;
   isSettled = false;
   #from;
   #writer;
@@ -86,9 +93,10 @@ export class PublishFrame {
   bytes() {
     const w = this.#writer;
     const { size } = this;
+    const tail = this.tail ?? NOTHING;
     if (w.bytes.length > 2 * (this.#from + size) + 64) {
       // Trimmed, because it may be kept for a while.
-      w.bytes = w.bytes.slice(0, w.at + 1);
+      w.bytes = w.bytes.slice(0, w.at + 1 + tail.length);
     }
     scratch.at = 0;
     scratch.raw(this.topic.head);
@@ -99,26 +107,35 @@ export class PublishFrame {
     scratch.long(size);
     const head = scratch.bytes.slice(0, scratch.at);
     // Plus the byte that ends the array.
-    const body = head.length + size + 1;
+    const body = head.length + size + 1 + tail.length;
     scratch.at = 0;
     scratch.long(TYPE.PUBLISH);
     scratch.long(body);
     const start = this.#from - head.length - scratch.at;
     const end = w.at;
-    w.reserve(1);
+    w.reserve(1 + tail.length);
     w.bytes[end] = 0;
+    w.bytes.set(tail, end + 1);
     w.bytes.set(scratch.bytes.subarray(0, scratch.at), start);
     w.bytes.set(head, this.#from - head.length);
-    return w.bytes.subarray(start, end + 1);
+    return w.bytes.subarray(start, end + 1 + tail.length);
   }
 
   /**
    * Resolves all waiters.
    * @param {bigint} producer
-   * @param {number | undefined} receivers
+   * @param {Confirm | null} confirm null if a later frame was confirmed, and this one with it
    */
-  resolve(producer, receivers) {
-    this.waiters?.forEach((waiter, i) => waiter?.resolve({ topic: this.topic.name, producer, sequence: this.first + i, receivers }));
+  resolve(producer, confirm) {
+    const { receivers, position, repeated } = confirm ?? { receivers: -1, position: 0, repeated: false };
+    this.waiters?.forEach((waiter, i) => {
+      const behind = this.count - 1 - i;
+      waiter?.resolve({
+        topic: this.topic.name, producer, sequence: this.first + i, receivers: receivers < 0 ? undefined : receivers, repeated,
+        // Of a frame that was stored before, or a part of it, only the last position is known.
+        position: position === 0 || (repeated && behind > 0) ? 0 : position - behind,
+      });
+    });
     this.waiters?.fill(null);
   }
 

@@ -98,12 +98,15 @@ export class MoveTarget {
   }
 
   /** @param {Welcome} welcome */
-  #problem({ producer, limits }) {
+  #problem({ producer, limits, durable }) {
     if (producer !== this.#destination.producer) {
       // Subscribers could not recognise duplicates.
       return `it knows this client as ${producer}, not as ${this.#destination.producer}`;
     }
-    const now = this.#parts.outbox.limits;
+    const { limits: now, isDurable } = this.#parts.outbox;
+    if (isDurable && !durable) {
+      return 'it has no durable topics';
+    }
     return now && !fits(now, /** @type {Limits} */ (limits)) ? 'it takes smaller events or messages than those that may be under way already' : null;
   }
 

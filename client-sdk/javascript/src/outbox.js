@@ -1,4 +1,4 @@
-import { encodeEvent, estimate } from './encoder.js';
+import { encodeEvent, estimate, notDurable } from './encoder.js';
 import { EventBusError } from './errors.js';
 import { ForgottenTopics } from './forgotten-topics.js';
 import { PublishFrame } from './frame.js';
@@ -9,7 +9,8 @@ import { utf8 } from './wire/bytes.js';
 
 /** @import {OutTopic, Waiter} from './frame.js' */
 /** @import {CallPort, Channel, Environment} from './internal.js' */
-/** @import {Counters, Limits, SendOptions} from './types.js' */
+/** @import {Counters, DurableOptions, Limits, SendOptions} from './types.js' */
+/** @import {Confirm, Welcome} from './wire/frames.js' */
 /** @import {Settings} from './options.js' */
 
 /**
@@ -78,6 +79,8 @@ export class Outbox {
   /** @type {Set<PublishFrame>} */
   #markers = new Set();
   #producer = 0n;
+  /** Set while the bus, or the last one, has durable topics. */
+  isDurable = false;
   /** Called when the buffer has become smaller. */
   onRoom = () => {};
 
@@ -134,7 +137,7 @@ export class Outbox {
    * Adds an event.
    * @param {string} name of the topic
    * @param {unknown} payload
-   * @param {SendOptions} options
+   * @param {SendOptions & DurableOptions} options
    * @param {Waiter | null} waiter null if no call waits for the confirmation
    * @returns {{frame: PublishFrame, index: number} | null} its place; null if the buffer is full
    */
@@ -143,11 +146,16 @@ export class Outbox {
     const { outboundBytes } = this.#settings;
     const batchBytes = this.#batchBytes;
     const { event, max } = estimate(payload, options, this.limits, outboundBytes);
+    const { tail } = event;
+    if (tail && !this.isDurable) {
+      throw notDurable();
+    }
     if (this.#used + max + AROUND_EVENT > outboundBytes && this.#used > 0) {
       return null;
     }
     let frame = topic.open;
-    if (frame && (frame.schema !== event.schema || (frame.waiters !== null) !== (waiter !== null) || frame.isFull
+    // An event that asks for something is alone in its frame.
+    if (frame && (tail || frame.tail || frame.schema !== event.schema || (frame.waiters !== null) !== (waiter !== null) || frame.isFull
       || frame.size + max > batchBytes || (waiter && this.#isBehind && this.#env.now() - frame.born > MIN_WAIT))) {
       // Sealed, so that it expires with events of its own age.
       this.#seal(frame);
@@ -156,6 +164,7 @@ export class Outbox {
     if (!frame) {
       frame = new PublishFrame(topic, topic.next, event.schema, waiter ? [] : null, Math.max(this.#capacity, max));
       frame.born = this.#env.now();
+      frame.tail = tail;
       topic.open = frame;
       this.#open.add(frame);
     }
@@ -305,7 +314,7 @@ export class Outbox {
     const chunks = [];
     let bytes = 0;
     let events = 0;
-    for (let next = this.#queue.first; next && (bytes === 0 || bytes + ('control' in next ? next.control.length : next.size + 300) <= batchBytes);
+    for (let next = this.#queue.first; next && (bytes === 0 || bytes + ('control' in next ? next.control.length : next.size + 330) <= batchBytes);
       next = this.#queue.first) {
       this.#queue.shift();
       let chunk;
@@ -370,12 +379,11 @@ export class Outbox {
   // ---- Answers of the bus
 
   /**
-   * @param {string} name of the topic
-   * @param {number} last sequence
-   * @param {number | undefined} receivers of the frame that ends with it; undefined where the bus does not tell
+   * @param {Confirm} confirm of a frame
    */
-  confirmed(name, last, receivers) {
-    const sent = this.#topics.get(name)?.sent;
+  confirmed(confirm) {
+    const { topic, about: last } = confirm;
+    const sent = this.#topics.get(topic)?.sent;
     while (sent && sent.length > 0 && /** @type {PublishFrame} */ (sent[0]).last <= last) {
       const frame = /** @type {PublishFrame} */ (sent.shift());
       if (frame.waiters) {
@@ -383,7 +391,7 @@ export class Outbox {
       }
       this.plainKnown(frame.plainUpTo);
       this.#settled(frame);
-      frame.resolve(this.#producer, frame.last === last ? receivers : undefined);
+      frame.resolve(this.#producer, frame.last === last ? confirm : null);
     }
   }
 
@@ -511,14 +519,15 @@ export class Outbox {
   /**
    * Begins to send over a new connection, which a bus has welcomed.
    * @param {Channel} channel
-   * @param {bigint} producer
-   * @param {Limits} limits
+   * @param {Welcome} welcome
    * @returns {number} number of events of `send` that this bus does not accept
    */
-  connected(channel, producer, limits) {
+  connected(channel, { producer, limits, durable }) {
     const before = this.limits;
     const now = this.limits = usable(limits);
-    const refused = before && !fits(before, now) ? this.#splitBatches(now) : 0;
+    const takesLess = before && (!fits(before, now) || (this.isDurable && !durable));
+    this.isDurable = durable;
+    const refused = takesLess ? this.#splitBatches(now) : 0;
     if (this.#producer !== 0n && this.#producer !== producer) {
       this.#startAgain();
     }
@@ -552,10 +561,11 @@ export class Outbox {
   /**
    * Continues at the new bus: the old one has delivered all events that it received.
    * @param {Channel} channel to the new bus
-   * @param {Limits} limits of the new bus
+   * @param {Welcome} welcome of the new bus
    */
-  moved(channel, limits) {
+  moved(channel, { limits, durable }) {
     this.limits = usable(limits);
+    this.isDurable = durable;
     this.plainKnown(this.#plainSent);
     // Empty, unless the bus owes answers.
     this.#requeue();
@@ -619,7 +629,7 @@ export class Outbox {
         again.push(item);
         return;
       }
-      const cut = splitBatch(item, limits, this.#batchBytes);
+      const cut = splitBatch(item, limits, this.#batchBytes, this.isDurable);
       refused += cut.refused;
       for (const frame of cut.frames) {
         again.push(frame);

@@ -537,8 +537,9 @@ export class Subscription {
       for (const event of entry.events) {
         const isReplaced = dropped.has(event);
         const reason = isReplaced ? 'BUFFER_CONFLATED' : isOldest ? 'BUFFER_FULL' : null;
+        const { topic, producer, number } = event.place;
         if (gap && gap.reason === reason) {
-          gap.to = event.sequence;
+          gap.to = number;
           continue;
         }
         if (gap) {
@@ -546,8 +547,7 @@ export class Subscription {
           gap = null;
         }
         if (reason) {
-          const { topic, producer, sequence } = event;
-          gap = { topic, producer, from: sequence, to: sequence, reason, filter: this.filter };
+          gap = { topic, producer, from: number, to: number, reason, filter: this.filter };
         } else {
           kept.push(event);
         }

@@ -66,8 +66,8 @@ const BODIES = {
     return `${code} ${short(message)} retryable ${retryable} about ${about} typeCode ${typeCode} topic ${short(topic)}`;
   },
   [TYPE.CONFIRM]: r => {
-    const { typeCode, about, topic, receivers } = decodeConfirm(r);
-    return `typeCode ${typeCode} about ${about} topic ${short(topic)}${receivers < 0 ? '' : ` receivers ${receivers}`}`;
+    const { typeCode, about, topic, receivers, position } = decodeConfirm(r);
+    return `typeCode ${typeCode} about ${about} topic ${short(topic)}${receivers < 0 ? '' : ` receivers ${receivers}`}${position > 0 ? ` position ${position}` : ''}`;
   },
   [TYPE.GAP]: r => {
     const { topic, producer, from, to, reason } = decodeGap(r);

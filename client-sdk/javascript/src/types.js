@@ -145,7 +145,15 @@
  * @property {AbortSignal} [signal] withdraws a call that waits for room, and stops waiting for the confirmation of an accepted event, which is
  *   published all the same
  *
- * @typedef {SendOptions & PublishSignal} PublishOptions
+ * Options of an event for a durable topic. A bus refuses them for another topic with NO_JOURNAL. Without durable topics at the bus the client refuses
+ * them with UNSUPPORTED.
+ * @typedef {object} DurableOptions
+ * @property {number} [expected] position of the topic's last event, 0 if the topic has to be empty: else the bus refuses the event with
+ *   EXPECTATION_FAILED
+ * @property {number} [delay] ms for which the event waits in its journal before it is delivered, at most 3650 days
+ * @property {number} [ttl] ms for which the event is delivered, at most 3650 days; default as long as its journal keeps it
+ *
+ * @typedef {SendOptions & DurableOptions & PublishSignal} PublishOptions
  *
  * @typedef {object} Published
  * @property {string} topic
@@ -153,6 +161,9 @@
  * @property {number} sequence
  * @property {number | undefined} receivers number of receivers it was queued for: subscriptions of the bus, and peers that have some; undefined where
  *   the bus does not tell
+ * @property {number} position in its journal, from 1; 0 if the topic is not durable, if the event waits for its time, or if it was stored before and
+ *   its position is not known
+ * @property {boolean} repeated whether the event, or another one of its frame, was stored before: it is there once
  *
  * @typedef {object} WaitOptions
  * @property {number} [timeout] ms
@@ -255,6 +266,7 @@
  * @typedef {object} EventJson
  * @property {string} topic
  * @property {number} sequence
+ * @property {number} position
  * @property {string} producer
  * @property {string} schema
  * @property {number} publishedAt

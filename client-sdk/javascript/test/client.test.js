@@ -37,7 +37,7 @@ test('events of one turn are one message; confirmed events share no frame with o
     [['a.b', 1, '1,2'], ['a.b', 3, '3'], ['c', 1, '4'], ['a.b', 4, '5']]);
   assert.deepEqual(frames[1].events[0], { publishedAt: 1_700_000_000_000_000, key: 'k', headers: { h: 'v' }, payload: '3' });
   bus.send('CONFIRM', { typeCode: 1, topic: 'a.b', about: 3 });
-  assert.deepEqual(await published, { topic: 'a.b', producer: 77n, sequence: 3, receivers: undefined });
+  assert.deepEqual(await published, { topic: 'a.b', producer: 77n, sequence: 3, receivers: undefined, position: 0, repeated: false });
 });
 
 test('of events without a waiter one frame in 256 KiB is confirmed', async () => {

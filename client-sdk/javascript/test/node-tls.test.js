@@ -71,7 +71,7 @@ test('a client over wss publishes with a trusted certificate, and ends at once w
     }
   }));
   const bus = await connect({ url, tls: { ca: cert, servername: 'bus.test' }, connectTimeout: 60_000 });
-  assert.deepEqual(await bus.publish('a', 'x'), { topic: 'a', producer: 77n, sequence: 1, receivers: 2 });
+  assert.deepEqual(await bus.publish('a', 'x'), { topic: 'a', producer: 77n, sequence: 1, receivers: 2, position: 0, repeated: false });
   await bus.close();
   await assert.rejects(connect({ url, connectTimeout: 60_000 }), { code: 'NOT_CONNECTED', retryable: false, message: /self[- ]signed certificate$/ });
 });

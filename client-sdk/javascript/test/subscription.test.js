@@ -21,7 +21,7 @@ test('an event has the published fields', async () => {
   bus.send('DELIVER', { topic: 'a.b', producer: -5n, sequence: 7, schema: 9n, receivedAt: 1700, events: [{ publishedAt: 1600, key: 'kü', headers: { h: 'v', __proto__: null }, payload: '{"n":1}' }, {}] });
   const [event, other] = got;
   assert.deepEqual(JSON.parse(JSON.stringify(event)), {
-    topic: 'a.b', sequence: 7, producer: '-5', schema: '9', publishedAt: 1600, receivedAt: 1700, key: 'kü', headers: { h: 'v' }, payload: '{"n":1}',
+    topic: 'a.b', sequence: 7, position: 0, producer: '-5', schema: '9', publishedAt: 1600, receivedAt: 1700, key: 'kü', headers: { h: 'v' }, payload: '{"n":1}',
   });
   assert.deepEqual(event.value(), { n: 1 });
   assert.equal(event.producer, -5n);

@@ -19,6 +19,11 @@ export class Deliver extends Reader {
   /** CRC-64-AVRO of the schema, 0 for none. */
   schema = 0n;
   receivedAt = 0;
+  /** Position of the first event, -1 if the topic is not durable. */
+  offset = -1;
+  /** Publisher of the events of a durable topic, and its number of the first one. */
+  originProducer = 0n;
+  originSequence = 0;
   count = 0;
   offsets = new Int32Array(3 * MIN_TOPIC_EVENTS);
   groups = NO_GROUPS;
@@ -44,12 +49,14 @@ export class Deliver extends Reader {
       this.schema = this.bigint64('schema');
     }
     this.receivedAt = this.long('receivedAt');
-    this.skipLong('offset');
+    this.offset = this.long('offset');
     this.#events();
     if (this.sequence < 1 || !Number.isSafeInteger(this.sequence + Math.max(0, this.count - 1))) {
       throw this.malformed('sequence', at, String(this.sequence), '1..9007199254740991, to the last event');
     }
     this.groups = this.done ? NO_GROUPS : this.#groups();
+    this.originProducer = this.done ? 0n : this.bigint64('originProducer');
+    this.originSequence = this.done ? 0 : this.long('originSequence');
   }
 
   /** @returns {bigint} the producer's number */

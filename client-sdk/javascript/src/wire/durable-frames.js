@@ -1,12 +1,9 @@
-import { frame, symbol } from './frames.js';
+import { atLeast, frame, symbol } from './frames.js';
 import { CONSUME_MODES, CONSUME_STARTS, TRUNCATED_REASONS } from './names.js';
 import { Reader } from './reader.js';
 import * as TYPE from './type.js';
-import { Writer } from './writer.js';
 
-/** @import {Deliver} from './deliver.js' */
-
-// Frames of durable topics, and the fields that these add to other frames. Apart from those, because most pages need none of them.
+// Frames of durable topics. Apart from the others, because most pages need none of them.
 
 /**
  * @typedef {object} Consume
@@ -78,68 +75,6 @@ export const encodeAsk = ({ id, journal, topic, name, time }) => frame(TYPE.ASK,
   body.string(name);
   body.long(time);
 });
-
-/**
- * @param {number} expect 0 for nothing, 1 for an empty topic, else the position of its last event and 1
- * @param {number} delayMillis
- * @param {number} ttlMillis 0 for none
- * @returns {Uint8Array} the last fields of a Publish, behind its events
- */
-export function publishTail(expect, delayMillis, ttlMillis) {
-  const tail = new Writer(30);
-  tail.long(expect);
-  tail.long(delayMillis);
-  tail.long(ttlMillis);
-  return tail.done();
-}
-
-/**
- * @param {Reader} body
- * @param {string} field
- * @param {number} least
- * @returns {number} an integer that is not smaller
- */
-function atLeast(body, field, least) {
-  const { at } = body;
-  const value = body.long(field);
-  if (value < least) {
-    throw body.malformed(field, at, String(value), `at least ${least}`);
-  }
-  return value;
-}
-
-/**
- * @param {Reader} body of a Welcome, behind what decodeWelcome has read
- * @returns {boolean} whether the bus has durable topics
- */
-export const welcomeDurable = body => !body.done && body.boolean('durable');
-
-/**
- * @param {Reader} body of a Confirm, behind what decodeConfirm has read
- * @param {number} typeCode that it has read
- * @returns {{position: number, repeated: boolean}} position 0 for none or unknown
- */
-export function confirmPosition(body, typeCode) {
-  if (typeCode !== TYPE.PUBLISH && !body.done) {
-    body.skipLong('receivers');
-  }
-  return { position: body.done ? 0 : atLeast(body, 'position', 0), repeated: !body.done && body.boolean('repeated') };
-}
-
-/**
- * @param {Deliver} view that has just read a frame
- * @returns {{position: number, producer: bigint, sequence: number}} position of the first event, -1 if the topic is not durable; the publisher and its
- *   number of the first event
- */
-export function deliverOrigin(view) {
-  const producer = view.done ? 0n : view.bigint64('originProducer');
-  const sequence = view.done ? 0 : view.long('originSequence');
-  view.at = view.producerTo;
-  view.skipLong('sequence');
-  view.skipLong('schema');
-  view.skipLong('receivedAt');
-  return { position: view.long('offset'), producer, sequence };
-}
 
 /**
  * @typedef {object} Feed

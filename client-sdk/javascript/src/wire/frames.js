@@ -132,6 +132,35 @@ export function symbol(body, field, names) {
 }
 
 /**
+ * @param {Reader} body
+ * @param {string} field
+ * @param {number} min
+ * @returns {number} an integer that is not smaller
+ */
+export function atLeast(body, field, min) {
+  const { at } = body;
+  const value = body.long(field);
+  if (value < min) {
+    throw body.malformed(field, at, String(value), `at least ${min}`);
+  }
+  return value;
+}
+
+/**
+ * @param {number} expect 0 for nothing, 1 for an empty topic, else the position of its last event and 1
+ * @param {number} delayMillis
+ * @param {number} ttlMillis 0 for none
+ * @returns {Uint8Array} the last fields of a Publish, behind its events
+ */
+export function publishTail(expect, delayMillis, ttlMillis) {
+  const tail = new Writer(30);
+  tail.long(expect);
+  tail.long(delayMillis);
+  tail.long(ttlMillis);
+  return tail.done();
+}
+
+/**
  * @typedef {object} Welcome
  * @property {string} bus
  * @property {string} session
@@ -144,6 +173,7 @@ export function symbol(body, field, names) {
  * @property {number} services that it may serve
  * @property {number} tunnels that it may have open
  * @property {number} window of a tunnel at most, in bytes
+ * @property {boolean} durable whether the bus has durable topics
  */
 
 /**
@@ -169,6 +199,7 @@ export const decodeWelcome = body => ({
   services: body.done ? 0 : body.int('services'),
   tunnels: body.done ? 0 : body.int('tunnels'),
   window: body.done ? 0 : body.int('window'),
+  durable: !body.done && body.boolean('durable'),
 });
 
 /**
@@ -221,6 +252,8 @@ export const decodeProblem = body => ({
  * @property {number} about
  * @property {string} topic
  * @property {number} receivers that the events were queued for, -1 where the bus does not tell
+ * @property {number} position of the last event in its journal, 0 for none or unknown
+ * @property {boolean} repeated whether the bus had stored some of the events before
  */
 
 /**
@@ -229,12 +262,17 @@ export const decodeProblem = body => ({
  */
 export const decodeConfirm = body => {
   const typeCode = body.int('typeCode');
+  const about = body.long('about');
+  const topic = body.done ? '' : body.string('topic');
+  const receivers = body.done ? -1 : body.long('receivers');
   return {
     typeCode,
-    about: body.long('about'),
-    topic: body.done ? '' : body.string('topic'),
+    about,
+    topic,
     // Only for events.
-    receivers: body.done || typeCode !== TYPE.PUBLISH ? -1 : body.long('receivers'),
+    receivers: typeCode === TYPE.PUBLISH ? receivers : -1,
+    position: body.done ? 0 : atLeast(body, 'position', 0),
+    repeated: !body.done && body.boolean('repeated'),
   };
 };
 

@@ -34,7 +34,7 @@ export function writeEvents(w, events) {
 }
 
 const BODIES = {
-  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [], expiresAt = 0, calls = 4096, services = 1000, tunnels = 1024, window = 4_194_304 }) {
+  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [], expiresAt = 0, calls = 4096, services = 1000, tunnels = 1024, window = 4_194_304, durable = true }) {
     w.string(bus);
     w.string(session);
     w.bigint64(producer);
@@ -48,6 +48,7 @@ const BODIES = {
     w.long(services);
     w.long(tunnels);
     w.long(window);
+    w.boolean(durable);
   },
   CHANGE_BUS(w, { urls, reason = 'DRAIN', deadlineMillis = 30_000, token = 'move-1', hops = 2 }) {
     strings(w, urls);
@@ -56,7 +57,7 @@ const BODIES = {
     w.string(token);
     w.long(hops);
   },
-  DELIVER(w, { topic = 'a.b', producer = 5n, sequence = 1, schema = 0n, receivedAt = 2, offset = -1, events = [{}], groups = [] }) {
+  DELIVER(w, { topic = 'a.b', producer = 5n, sequence = 1, schema = 0n, receivedAt = 2, offset = -1, events = [{}], groups = [], originProducer = undefined, originSequence = 1 }) {
     w.string(topic);
     w.bigint64(producer);
     w.long(sequence);
@@ -69,6 +70,10 @@ const BODIES = {
       groups.forEach(id => w.long(id));
     }
     w.long(0);
+    if (originProducer !== undefined) {
+      w.bigint64(originProducer);
+      w.long(originSequence);
+    }
   },
   PROBLEM(w, { code = 'INTERNAL', message = 'refused', retryable = false, about = 0, typeCode = -1, topic = '' }) {
     w.long(BUS_CODES.indexOf(code));
@@ -78,12 +83,16 @@ const BODIES = {
     w.long(typeCode);
     w.string(topic);
   },
-  CONFIRM(w, { typeCode, about, topic = '', receivers = undefined }) {
+  CONFIRM(w, { typeCode, about, topic = '', receivers = undefined, position = undefined, repeated = false }) {
     w.long(typeCode);
     w.long(about);
     w.string(topic);
     if (receivers !== undefined) {
       w.long(receivers);
+    }
+    if (position !== undefined) {
+      w.long(position);
+      w.boolean(repeated);
     }
   },
   GAP(w, { topic = 'a.b', producer = 5n, from, to, reason = 'QUEUE_FULL' }) {
@@ -189,7 +198,7 @@ function bytes(r) {
 
 const READERS = {
   [TYPE.HELLO]: r => ({ frame: 'HELLO', client: r.string('client'), agent: r.string('agent'), token: optional(r), resume: optional(r), attributes: map(r), change: optional(r), user: optional(r), previous: optional(r) }),
-  [TYPE.PUBLISH]: r => ({ frame: 'PUBLISH', topic: r.string('topic'), sequence: r.long('sequence'), schema: r.bigint64('schema'), confirm: r.boolean('confirm'), events: events(r) }),
+  [TYPE.PUBLISH]: r => ({ frame: 'PUBLISH', topic: r.string('topic'), sequence: r.long('sequence'), schema: r.bigint64('schema'), confirm: r.boolean('confirm'), events: events(r), ...(!r.done && { wish: [r.long('expect'), r.long('delayMillis'), r.long('ttlMillis')] }) }),
   [TYPE.SUBSCRIBE]: r => ({ frame: 'SUBSCRIBE', id: r.long('id'), filter: r.string('filter'), group: optional(r), overflow: OVERFLOWS[r.int('overflow')] }),
   [TYPE.UNSUBSCRIBE]: r => ({ frame: 'UNSUBSCRIBE', id: r.long('id') }),
   [TYPE.BARRIER]: r => ({ frame: 'BARRIER', id: r.long('id') }),

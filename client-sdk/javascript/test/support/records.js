@@ -2,7 +2,7 @@
 import { Deliver } from '../../src/wire/deliver.js';
 import { BusEvent } from '../../src/event.js';
 import { decodeCancel, decodeFailure, decodeInvoke, decodeReply } from '../../src/wire/call-frames.js';
-import { confirmPosition, decodeFeed, decodeTold, decodeTruncated, deliverOrigin, welcomeDurable } from '../../src/wire/durable-frames.js';
+import { decodeFeed, decodeTold, decodeTruncated } from '../../src/wire/durable-frames.js';
 import { decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome } from '../../src/wire/frames.js';
 import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
@@ -13,17 +13,16 @@ const text = (record, ...names) => ({ ...record, ...Object.fromEntries(names.map
 function deliver(body) {
   const view = new Deliver();
   view.read(body.bytes, body.at, body.end);
-  const origin = deliverOrigin(view);
   const topic = view.text('topic', view.topicFrom, view.topicTo);
-  const { sequence, schema, receivedAt, groups, count, offsets } = view;
+  const { sequence, schema, receivedAt, groups, count, offsets, offset, originProducer, originSequence } = view;
   const head = { bytes: body.bytes, topic, producer: 0n, schema, receivedAt, codec: null };
   const events = Array.from({ length: count }, (_, i) => {
     const event = new BusEvent(head, sequence + i, ...offsets.slice(3 * i, 3 * i + 3));
     return { publishedAt: String(event.publishedAt), key: event.key, headers: { ...event.headers }, payload: base64(event.payload) };
   });
   return {
-    topic, producer: String(view.producer()), sequence: String(sequence), schema: String(schema), receivedAt: String(receivedAt), offset: String(origin.position),
-    events, groups: groups.map(String), originProducer: String(origin.producer), originSequence: String(origin.sequence),
+    topic, producer: String(view.producer()), sequence: String(sequence), schema: String(schema), receivedAt: String(receivedAt), offset: String(offset),
+    events, groups: groups.map(String), originProducer: String(originProducer), originSequence: String(originSequence),
   };
 }
 
@@ -40,15 +39,12 @@ const id = body => ({ id: String(body.long('id')) });
 export const READERS = {
   [TYPE.WELCOME]: body => {
     const welcome = decodeWelcome(body);
-    return { ...text(welcome, 'producer', 'expiresAt'), limits: text(welcome.limits, 'queueBytes'), durable: welcomeDurable(body) };
+    return { ...text(welcome, 'producer', 'expiresAt'), limits: text(welcome.limits, 'queueBytes') };
   },
   [TYPE.CHANGE_BUS]: body => text(decodeChangeBus(body), 'deadlineMillis'),
   [TYPE.DELIVER]: deliver,
   [TYPE.PROBLEM]: body => text(decodeProblem(body), 'about'),
-  [TYPE.CONFIRM]: body => {
-    const confirm = decodeConfirm(body);
-    return text({ ...confirm, ...confirmPosition(body, confirm.typeCode) }, 'about', 'receivers', 'position');
-  },
+  [TYPE.CONFIRM]: body => text(decodeConfirm(body), 'about', 'receivers', 'position'),
   [TYPE.GAP]: body => text(decodeGap(body), 'producer', 'from', 'to'),
   [TYPE.INVOKE]: body => {
     const invoke = decodeInvoke(body);

@@ -3,10 +3,11 @@
 # TypeScript with both ways of finding modules, and in a bundle for browsers, whose size it says.
 set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-# Bytes of a page's bundle, minified and gzipped: without calls, and with them. Both have the options and answers of publishing to durable topics, and
-# the positions of their events.
-most=29500
-most_services=36400
+# Bytes of a page's bundle, minified and gzipped: without more, with calls, and with consumers of durable topics. Publishing to durable topics, with
+# its options and answers, and the places at which consumers plug in are in each of them.
+most=29750
+most_services=36600
+most_durable=33950
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 fail() { echo "check-package: $1" >&2; exit 1; }
@@ -24,6 +25,7 @@ import { connect, EventBusError, type BusEvent, type Options } from 'eventbus-cl
 import { avro } from 'eventbus-client/avro';
 import { traced } from 'eventbus-client/trace';
 import { CallError, connect as connectServices, Rejection, Reply, type Invocation, type ServiceBus } from 'eventbus-client/services';
+import { durable, latest, replay, type DurableSubscription, type Start, type Truncated } from 'eventbus-client/durable';
 const options: Options = { url: 'ws://localhost:8080/bus', reconnect: { initialDelay: 50 }, WebSocket: traced(WebSocket, () => {}) };
 async function main(): Promise<void> {
   await using bus = await connect(options);
@@ -48,6 +50,18 @@ async function calls(): Promise<void> {
   } catch (error) { if (error instanceof CallError && error.code === 'NO_MEMBER' && error.executed === 'NO') { void error.retryAfter; } }
   bus.on('requestFailed', ({ error, invocation }) => { const method: string = invocation.method; void [error, method]; });
 }
+async function stored(bus: ServiceBus): Promise<void> {
+  const from: Start = { position: 7 };
+  const onTruncated = ({ from, to, reason }: Truncated) => { if (reason === 'RETENTION') { void [from, to]; } };
+  await using billing: DurableSubscription = durable(bus, 'billing', { filter: 'orders.>', from, codec: avro('double'), onTruncated }, async event => { const position: number = event.position; void position; });
+  const lag: number = (await billing.ready).lag(); void lag;
+  for await (const event of replay(bus, { from: { time: new Date() } })) { void event.text(); break; }
+  latest(bus, 'prices.>', event => { void event.topic; });
+  const { position, repeated } = await bus.publish('a', 1, { expected: 0, delay: 5, ttl: 10 }); const next: number = position + 1; void [next, repeated];
+  bus.on('truncated', ({ subscription, from }) => { void [subscription.name, from]; });
+  bus.on('handlerError', ({ subscription }) => { const name: string | undefined = subscription?.name; void name; });
+}
+void stored;
 calls().catch(() => {});
 main().catch((error: unknown) => { if (error instanceof EventBusError && error.code === 'CLOSED') { void error.retryable; } });
 // @ts-expect-error An option that does not exist.
@@ -57,6 +71,7 @@ cat >plain.ts <<'TS'
 // With nothing but the language's default library, as most programs have it.
 import { connect, type Codec, type EventBus } from 'eventbus-client';
 import { connect as connectServices } from 'eventbus-client/services';
+import { durable, latest, replay } from 'eventbus-client/durable';
 const codec: Codec<{ a: number }> = { encode: value => new TextEncoder().encode(String(value.a)), decode: bytes => ({ a: bytes.length }) };
 interface Flight { to: string }
 export async function main(flight: Flight): Promise<void> {
@@ -70,6 +85,15 @@ export async function main(flight: Flight): Promise<void> {
   await bus.publish('a', flight);
   await bus.publish('a', { to: 'JFK', stack: 'x' });
   for (const payload of ['x', 1, null, [flight], new Date(), new Uint8Array(1), new DataView(new ArrayBuffer(1)), { name: 'x' }, { stack: 'x' }, new URL('http://x/')]) { bus.send('a', payload); }
+  const billing = durable(bus, 'billing', { codec }, event => { const a: number = event.value().a; void a; });
+  for await (const event of replay<Flight>(bus)) { const to: string = event.value().to; void to; }
+  latest(bus, 'a', { codec }); billing.settle();
+  // @ts-expect-error The start is fixed.
+  latest(bus, 'a', { from: 'FIRST' });
+  // @ts-expect-error No start.
+  replay(bus, { from: 'LAST' });
+  // @ts-expect-error Nothing waits for the answer.
+  bus.send('a', 'x', { expected: 0 });
   const services = await connectServices('ws://localhost:8080/bus');
   const reply: { a: number } = (await services.request('s', { a: 1 }, { codec, replyCodec: codec })).value(); void reply;
   bus.on('interruption', ({ subscription, filter, from }) => { void [subscription.id, filter, from]; });
@@ -115,7 +139,7 @@ for way in "nodenext nodenext app.cts" "esnext bundler"; do
   "$bin/tsc" --noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target es2022 --lib es2023,dom,esnext.disposable --types "" \
     --module "$module" --moduleResolution "$resolution" app.ts ${more:+"$more"} || fail "TypeScript, moduleResolution $resolution"
 done
-node --input-type=module -e "import { connect } from 'eventbus-client'; import 'eventbus-client/avro'; import 'eventbus-client/trace'; import 'eventbus-client/services'; import { connect as minified } from 'eventbus-client/dist/eventbus.min.js';
+node --input-type=module -e "import { connect } from 'eventbus-client'; import 'eventbus-client/avro'; import 'eventbus-client/trace'; import 'eventbus-client/services'; import 'eventbus-client/durable'; import { connect as minified } from 'eventbus-client/dist/eventbus.min.js';
   if (typeof connect !== 'function' || typeof minified !== 'function') process.exit(1)" || fail "import"
 node --no-warnings --input-type=commonjs -e "if (typeof require('eventbus-client').connect !== 'function') process.exit(1)" || fail "require"
 
@@ -127,11 +151,14 @@ bundle() {
 }
 echo "import { connect } from 'eventbus-client'; connect('ws://localhost:8080/bus').then(bus => bus.subscribe('a', {}, event => document.body.append(event.text())));" >page.js
 echo "import { connect } from 'eventbus-client/services'; connect('ws://localhost:8080/bus').then(bus => bus.request('a', '').then(reply => document.body.append(reply.text())));" >calls.js
+echo "import { connect } from 'eventbus-client'; import { latest } from 'eventbus-client/durable'; connect('ws://localhost:8080/bus').then(bus => latest(bus, 'a', event => document.body.append(event.text())));" >latest.js
 size="$(bundle page)"
 size_services="$(bundle calls)"
+size_durable="$(bundle latest)"
 for entry in avro trace; do
   "$bin/esbuild" "node_modules/eventbus-client/src/$entry.js" --bundle --minify --format=esm --outfile="$entry.min.js" --log-level=warning
 done
-echo "check-package: $size bytes gzipped in a page (at most $most), $size_services with services (at most $most_services), avro $(gzip -9 -c avro.min.js | wc -c), trace $(gzip -9 -c trace.min.js | wc -c)"
+echo "check-package: $size bytes gzipped in a page (at most $most), $size_services with services (at most $most_services), $size_durable with durable topics (at most $most_durable), avro $(gzip -9 -c avro.min.js | wc -c), trace $(gzip -9 -c trace.min.js | wc -c)"
 [ "$size" -le "$most" ] || fail "$size bytes (expected: at most $most)"
 [ "$size_services" -le "$most_services" ] || fail "$size_services bytes with services (expected: at most $most_services)"
+[ "$size_durable" -le "$most_durable" ] || fail "$size_durable bytes with durable topics (expected: at most $most_durable)"

@@ -18,7 +18,7 @@ import { Reader } from './wire/reader.js';
 /** @import {Outbox} from './outbox.js' */
 /** @import {Registry} from './registry.js' */
 /** @import {TokenRefresh} from './token-refresh.js' */
-/** @import {CallPort, Channel, Environment, Refusal} from './internal.js' */
+/** @import {CallPort, Channel, DurablePort, Environment, Refusal} from './internal.js' */
 /** @import {BusCode, Counters, TlsOptions} from './types.js' */
 /** @import {ChangeBus, Confirm, Welcome} from './wire/frames.js' */
 
@@ -34,6 +34,7 @@ import { Reader } from './wire/reader.js';
  * @property {Window} window
  * @property {TokenRefresh} refresh
  * @property {CallPort | null} calls null for a client that neither calls services nor serves them
+ * @property {DurablePort | null} durable null for a client without consumers of durable topics
  * @property {Counters} counters
  * @property {number} silenceTimeout in ms
  * @property {TlsOptions | undefined} tls
@@ -174,6 +175,14 @@ export class BusLink {
     this.#watch.stop();
     if (this.#channel) {
       this.#parts.calls?.lost(this.#channel);
+    }
+    this.#parts.durable?.lost(this);
+  }
+
+  /** @param {Uint8Array} frame sent at once; dropped after the end */
+  send(frame) {
+    if (!this.#isOver) {
+      this.#channel?.send([frame]);
     }
   }
 
@@ -364,7 +373,7 @@ export class BusLink {
           this.#parts.dispatcher.deliver(message, start, from, to);
         }
       } else {
-        this.#frame(type, this.#body.wrap(message, from, to));
+        this.#frame(type, this.#body.wrap(message, from, to), to - start);
       }
     }
   }
@@ -381,9 +390,10 @@ export class BusLink {
   /**
    * @param {number} type
    * @param {Reader} body
+   * @param {number} bytes of the frame
    */
-  #frame(type, body) {
-    const { barriers, counters, dispatcher } = this.#parts;
+  #frame(type, body, bytes) {
+    const { barriers, counters, dispatcher, durable } = this.#parts;
     if (!this.welcome && type !== TYPE.WELCOME && type !== TYPE.PROBLEM) {
       throw body.malformed('typeCode', body.at, String(type), 'Welcome first');
     }
@@ -421,7 +431,7 @@ export class BusLink {
         }
         break;
       default:
-        if (!this.#ofCalls(type, body)) {
+        if (!this.#ofCalls(type, body) && !durable?.frame(type, body, bytes, this)) {
           // A frame of a later version: skipped, as the protocol says.
           counters.unknownFrames++;
         }
@@ -450,7 +460,10 @@ export class BusLink {
     }
     if (typeCode === TYPE.PUBLISH) {
       this.#parts.outbox.confirmed(confirm);
-    } else if (typeCode === TYPE.SUBSCRIBE || typeCode === TYPE.REGISTER) {
+    } else if (typeCode === TYPE.SUBSCRIBE || typeCode === TYPE.REGISTER || typeCode === TYPE.CONSUME) {
+      if (typeCode === TYPE.CONSUME) {
+        this.#parts.durable?.accepted(about, confirm.topic, this);
+      }
       // A standby confirms nothing for the application: the client may stay at its bus, which may still refuse.
       (this.#standby ?? this.#parts.registry).confirmed(about);
     } else if (typeCode === TYPE.AUTHENTICATE) {
@@ -482,7 +495,7 @@ export class BusLink {
    * @returns {boolean} whether a call or the SDK waits for the answer
    */
   #isExpected(typeCode, about, topic, failure) {
-    const { barriers, calls, dispatcher, outbox, refresh, registry } = this.#parts;
+    const { barriers, calls, dispatcher, durable, outbox, refresh, registry } = this.#parts;
     switch (typeCode) {
       case TYPE.PUBLISH:
         return outbox.refused(topic, about, failure);
@@ -495,6 +508,11 @@ export class BusLink {
       case TYPE.REGISTER:
         // A bus without services refuses each, without reading which.
         return this.#isExpected(TYPE.SUBSCRIBE, about || (calls?.someService ?? 0), topic, failure);
+      case TYPE.CONSUME:
+        return this.#standby || this.#isAbandoned ? this.#isExpected(TYPE.SUBSCRIBE, about, topic, failure) : durable?.refused(about, failure) ?? false;
+      case TYPE.SETTLE:
+        // Without the consumer, or while it stands by: what is handled is told again.
+        return failure.busCode === 'UNKNOWN_SUBSCRIPTION';
       case TYPE.UNSUBSCRIBE:
       case TYPE.UNREGISTER:
         dispatcher.handOver();

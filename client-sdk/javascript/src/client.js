@@ -19,7 +19,7 @@ import * as LIMIT from './wire/limit.js';
 
 /** @import {Settings} from './options.js' */
 /** @import {PublishFrame, Waiter} from './frame.js' */
-/** @import {CallPort, Environment} from './internal.js' */
+/** @import {CallPort, DurableHome, DurablePort, Environment} from './internal.js' */
 /** @import {ClientEvents, ConnectionInfo, Counters, Encoder, Handler, PayloadFor, PublishOptions, Published, SendOptions, State, SubscribeOptions, WaitOptions} from './types.js' */
 
 // Interval of checks for calls that wait, in ms.
@@ -30,8 +30,8 @@ const OF_WAIT = ['timeout', 'signal'];
 const OF_SUBSCRIPTION = ['group', 'overflow', 'bufferBytes', 'codec', 'signal', 'onGap', 'onInterruption'];
 /** @type {(keyof ClientEvents)[]} */
 const EVENTS = [
-  'connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'interruption', 'dropped', 'problem', 'handlerError', 'requestFailed',
-  'producerChanged', 'state',
+  'connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'interruption', 'truncated', 'dropped', 'problem', 'handlerError',
+  'requestFailed', 'producerChanged', 'state',
 ];
 const SLOW_CONSUMER = 4001;
 // Interval of reports that a subscription stalls others, in ms, and maximum of others named.
@@ -56,6 +56,8 @@ export class EventBus {
   #env;
   #events;
   #connector;
+  /** @type {import('./bus-link.js').Parts} */
+  #parts;
   #outbox;
   #registry;
   #barriers;
@@ -111,11 +113,11 @@ export class EventBus {
       this.#registry, this.#counters, this.#window, gap => this.#events.emit('gap', gap), settings.trackedProducers, env);
     this.#dispatcher.onSlow = one => this.#tooSlow(one);
     const problem = (/** @type {EventBusError} */ error) => this.#problem(error);
-    const parts = {
+    this.#parts = {
       env, outbox: this.#outbox, registry: this.#registry, dispatcher: this.#dispatcher, barriers: this.#barriers, window: this.#window, calls,
-      counters: this.#counters, silenceTimeout: settings.silenceTimeout, tls: settings.tls, problem, refresh: new TokenRefresh(settings, env, problem),
+      durable: null, counters: this.#counters, silenceTimeout: settings.silenceTimeout, tls: settings.tls, problem, refresh: new TokenRefresh(settings, env, problem),
     };
-    this.#connector = new Connector(settings, parts, this.#events);
+    this.#connector = new Connector(settings, this.#parts, this.#events);
     this.#connector.onEnd = () => this.#ended();
     this.#outbox.onRoom = () => this.#hasRoom();
     calls?.join({ env, events: this.#events, outbox: this.#outbox, registry: this.#registry, problem, onIdle: () => this.#checkDrained() });
@@ -485,6 +487,22 @@ export class EventBus {
       });
     this.#registry.add(subscription);
     return /** @type {Subscription<T>} */ (/** @type {unknown} */ (subscription));
+  }
+
+  /**
+   * Adds the part that consumes durable topics, once; see `durable`.
+   * @template {DurablePort} T
+   * @param {(home: DurableHome) => T} make
+   * @returns {T}
+   * @internal
+   */
+  durables(make) {
+    return /** @type {T} */ (this.#parts.durable ??= make({
+      env: this.#env, registry: this.#registry, events: this.#events, counters: this.#counters,
+      problem: error => this.#problem(error),
+      later: task => this.#later(task),
+      checkOpen: () => this.#checkOpen(),
+    }));
   }
 
   /**

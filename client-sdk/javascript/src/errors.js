@@ -17,6 +17,7 @@
  * | `TIMED_OUT` | a deadline passed; an event may or may not have been delivered, or was withdrawn, as the message says | after a pause; may deliver it twice unless it was withdrawn |
  * | `CLOSED` | the client or the subscription has ended; the cause says why | no |
  * | `SLOW_CONSUMER` | a subscription does not take its events in time; told by `problem` | |
+ * | `TRUNCATED` | a consumer of durable topics does not get events that were stored; reported where nobody listens to `truncated` | |
  * | `UNREADABLE_PAYLOAD` | bytes that are not what the codec expects, or a value that it cannot encode | no |
  */
 export class EventBusError extends Error {

@@ -67,6 +67,26 @@
  */
 
 /**
+ * Port of a client to its consumers of durable topics, which only `eventbus-client/durable` has.
+ * @typedef {object} DurablePort
+ * @property {(type: number, body: import('./wire/reader.js').Reader, bytes: number, link: import('./bus-link.js').BusLink) => boolean} frame reads a
+ *   frame of that many bytes; false if it is not one for consumers
+ * @property {(id: number, journal: string, link: import('./bus-link.js').BusLink) => void} accepted a bus has accepted a consumer
+ * @property {(id: number, failure: EventBusError) => boolean} refused the bus has refused or ended a consumer; returns whether a call waits for it
+ * @property {(link: import('./bus-link.js').BusLink) => void} lost a connection has ended
+ *
+ * The parts of a client that consumers use.
+ * @typedef {object} DurableHome
+ * @property {Environment} env
+ * @property {import('./registry.js').Registry} registry
+ * @property {import('./emitter.js').Emitter<import('./types.js').ClientEvents>} events
+ * @property {import('./types.js').Counters} counters
+ * @property {(error: EventBusError) => void} problem reports an error that no call waits for
+ * @property {(task: () => void) => () => void} later runs it after `closeTimeout`; returns its cancellation
+ * @property {() => void} checkOpen throws CLOSED if the client is closed
+ */
+
+/**
  * Environment of a client; tests have another one.
  * @typedef {object} Environment
  * @property {() => number} now ms of a monotonic clock

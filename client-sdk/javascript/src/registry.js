@@ -4,7 +4,7 @@ import { EventBusError } from './errors.js';
 const ANSWER_TIMEOUT = 10_000;
 
 /**
- * A subscription or a service, requested from the bus on every connection.
+ * A subscription, a service or a consumer, requested from the bus on every connection.
  *
  * @typedef {object} Registration
  * @property {number} id unique among all
@@ -21,7 +21,7 @@ const ANSWER_TIMEOUT = 10_000;
  * @property {() => Promise<void>} unsubscribe ends it
  */
 
-/** The subscriptions and services of a client, over all its connections. */
+/** The subscriptions, services and consumers of a client, over all its connections. */
 export class Registry {
   /** @type {Map<number, Registration>} */
   #byId = new Map();
@@ -106,6 +106,43 @@ export class Registry {
       this.#waiting.push(() => this.update(subscription, frame));
     } else if (this.#isConnected && this.#byId.get(subscription.id) === subscription) {
       this.#send(frame);
+    }
+  }
+
+  /**
+   * Sends a frame about a registration to the bus that has it, unless that is about to change.
+   * @param {Registration} one
+   * @param {() => Uint8Array} make returns the frame
+   * @returns {boolean} whether it was sent
+   */
+  tell(one, make) {
+    const may = this.#isConnected && !this.#waiting && this.#byId.get(one.id) === one;
+    if (may) {
+      this.#send(make());
+    }
+    return may;
+  }
+
+  /** @returns {boolean} whether the client is in a move */
+  get isMoving() {
+    return this.#waiting !== null;
+  }
+
+  /**
+   * Expects no answer about a registration for now.
+   * @param {number} id
+   */
+  postpone(id) {
+    this.#asked.delete(id);
+  }
+
+  /**
+   * Asks the bus again for a registration that it has ended.
+   * @param {Registration} one
+   */
+  again(one) {
+    if (this.#byId.get(one.id) === one && !this.#ending.has(one.id)) {
+      this.#ask(one.id, one.beginFrame);
     }
   }
 
@@ -244,7 +281,7 @@ export class Registry {
   close() {
     this.#closed = new EventBusError('CLOSED', 'the client is closed');
     for (const subscription of [...this.all]) {
-      this.unsubscribe(subscription);
+      subscription.unsubscribe();
     }
   }
 

@@ -3,7 +3,7 @@
 
 /**
  * @typedef {'ILLEGAL_TOPIC' | 'TOO_BIG' | 'BUFFER_FULL' | 'NOT_CONNECTED' | 'NO_TOKEN' | 'CONNECTION_LOST' | 'REFUSED' | 'TIMED_OUT' | 'CLOSED'
- *   | 'SLOW_CONSUMER' | 'UNREADABLE_PAYLOAD'} ErrorCode what kind of failure
+ *   | 'SLOW_CONSUMER' | 'TRUNCATED' | 'UNREADABLE_PAYLOAD'} ErrorCode what kind of failure
  * @typedef {FailureCode | 'BUS_LOST'} CallCode reason why a request has no reply, from the bus or the member; or the end of this client's connection
  * @typedef {typeof import('./wire/names.js').FAILURE_CODES[number]} FailureCode
  * @typedef {typeof import('./wire/names.js').EXECUTIONS[number]} Execution whether a member has begun with a request
@@ -262,6 +262,53 @@
  */
 
 /**
+ * First event for a consumer of durable topics: the oldest one that the journal has, the first one that is stored from then on, the last event of each
+ * topic and then every event, the one at a position or the next one, or the first one that was stored at a time (a Date, or microseconds since 1970);
+ * some that are a little older may come first.
+ * @typedef {'FIRST' | 'NEW' | 'LATEST_VALUES' | {position: number} | {time: Date | number}} Start
+ *
+ * Reason why a consumer does not get events: `RETENTION`, the journal has removed its oldest events before; `PURGED`, an operator has removed them;
+ * `EXPIRED`, they are past their time to live; `DAMAGED`, they cannot be read from any disk.
+ * @typedef {typeof import('./wire/names.js').TRUNCATED_REASONS[number]} TruncatedReason
+ *
+ * Events of durable topics that a consumer does not get.
+ * @typedef {object} Truncated
+ * @property {string} filter of the consumer
+ * @property {number} from the first position
+ * @property {number} to the last one; not every position between need have an event for the consumer
+ * @property {TruncatedReason} reason
+ *
+ * @typedef {object} TruncatedConsumer
+ * @property {import('./durable/subscription.js').DurableSubscription} subscription
+ */
+
+/**
+ * @template [T=unknown] what the codec reads
+ * @typedef {object} ConsumeOptions
+ * @property {string} [filter] the topics; default all of the journal
+ * @property {string} [journal] not needed where a single journal has topics of the filter
+ * @property {Start} [from] the first event, default `NEW`; of no meaning for a durable subscription that exists
+ * @property {number} [bufferBytes] maximum of waiting bytes, 1,024 to 1 GiB; default 1 MiB. One message of the bus may wait beside them
+ * @property {Decoder<T>} [codec] reads payloads for `event.value()`
+ * @property {AbortSignal} [signal] ends the consumer
+ * @property {(truncated: Truncated) => void | Promise<void>} [onTruncated] called where events do not come, in order with the events, by a reader when
+ *   it passes the place; later events wait for the promise. After a failure it is called again, as a handler
+ */
+
+/**
+ * @template [T=unknown] what the codec reads
+ * @callback DurableHandler
+ * @param {BusEvent<T>} event
+ * @returns {void | Promise<void>} the event is handled when the promise resolves; the next one waits for it
+ *
+ * @typedef {object} DurableCounters
+ * @property {number} received events handled
+ * @property {number} duplicates events that came again and were dropped
+ * @property {number} failed failures of the handler
+ * @property {number} bufferedBytes bytes that wait now
+ */
+
+/**
  * An event as `JSON.stringify` writes it; 64-bit numbers as text.
  * @typedef {object} EventJson
  * @property {string} topic
@@ -335,8 +382,11 @@
  * @property {ClientInterruption} interruption a subscription was interrupted; reported as soon as it is in force again
  * @property {{events: number, cause: 'CONNECTION_LOST' | 'CLOSED' | 'TOO_BIG'}} dropped accepted events of `send` are lost, or may be
  * @property {EventBusError} problem an error that no call has reported
- * @property {{error: unknown, event: BusEvent | null}} handlerError a handler has failed; the event counts as handled, and is null of `onGap` and
- *   `onInterruption`
+ * @property {Truncated & TruncatedConsumer} truncated a consumer of durable topics does not get events; reported at once, while its `onTruncated` is
+ *   called in order with the events. Without a listener and `onTruncated` it is reported as an error
+ * @property {{error: unknown, event: BusEvent | null, subscription?: import('./durable/subscription.js').DurableSubscription}} handlerError a handler
+ *   has failed; the event counts as handled, and is null of `onGap`, `onInterruption` and `onTruncated`. With `subscription`, a consumer of durable
+ *   topics, it comes again
  * @property {{error: unknown, invocation: import('./call/invocation.js').Invocation}} requestFailed the handler of a service has failed; the caller
  *   learns only the name of the error's class
  * @property {{before: bigint, now: bigint}} producerChanged the bus knows this client by another number: events that were sent again may arrive twice

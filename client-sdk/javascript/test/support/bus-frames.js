@@ -1,5 +1,7 @@
 // Frames as a bus writes and reads them, for tests that play the bus.
-import { BUS_CODES, CHANGE_REASONS, EXECUTIONS, FAILURE_CODES, GAP_REASONS, OVERFLOWS, PRIORITIES } from '../../src/wire/names.js';
+import {
+  BUS_CODES, CHANGE_REASONS, CONSUME_STARTS, EXECUTIONS, FAILURE_CODES, GAP_REASONS, OVERFLOWS, PRIORITIES, TRUNCATED_REASONS,
+} from '../../src/wire/names.js';
 import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
 import { Writer } from '../../src/wire/writer.js';
@@ -142,6 +144,19 @@ const BODIES = {
     w.bigint64(call);
     w.string(reason);
   },
+  FEED(w, { id, from, to, head = to, frames = [] }) {
+    w.long(id);
+    w.long(from);
+    w.long(to);
+    w.long(head);
+    w.data(concat(...frames));
+  },
+  TRUNCATED(w, { id, from, to, reason = 'RETENTION' }) {
+    w.long(id);
+    w.long(from);
+    w.long(to);
+    w.long(typeof reason === 'number' ? reason : TRUNCATED_REASONS.indexOf(reason));
+  },
   BARRIER: (w, { id }) => w.long(id),
   DRAINED: (w, { id }) => w.long(id),
   ECHO: (w, { id }) => w.long(id),
@@ -153,6 +168,11 @@ export function frame(name, record = {}) {
   BODIES[name](body, record);
   return rawFrame(TYPE[name], body.done());
 }
+
+/** Returns a Deliver of consecutive events of a durable topic, the first one at this position. */
+export const stored = (offset, ...payloads) => frame('DELIVER', {
+  topic: 'a', producer: 5n, sequence: offset, offset, originProducer: 9n, originSequence: 100 + offset, events: payloads.map(payload => ({ payload })),
+});
 
 export function rawFrame(typeCode, body) {
   const w = new Writer();
@@ -219,7 +239,12 @@ const READERS = {
     retryAfterMillis: r.long('retryAfterMillis'), member: r.long('member'), type: r.string('type'), details: bytes(r), more: r.boolean('more'),
   }),
   [TYPE.CANCEL]: r => ({ frame: 'CANCEL', call: r.long('call'), reason: r.string('reason') }),
-  [TYPE.CREDIT]: r => ({ frame: 'CREDIT', call: r.long('call'), limit: r.long('limit'), received: r.long('received') }),
+  [TYPE.CREDIT]: r => ({ frame: 'CREDIT', call: r.long('call'), limit: r.long('limit'), received: r.long('received'), ...(!r.done && { consumer: r.long('consumer') }) }),
+  [TYPE.CONSUME]: r => ({
+    frame: 'CONSUME', id: r.long('id'), filter: r.string('filter'), journal: r.string('journal'), name: r.string('name'), mode: r.int('mode'),
+    start: CONSUME_STARTS[r.int('start')], from: r.long('from'), limit: r.long('limit'),
+  }),
+  [TYPE.SETTLE]: r => ({ frame: 'SETTLE', id: r.long('id'), upTo: r.long('upTo'), confirm: r.boolean('confirm') }),
 };
 
 /** Returns the frames of a message of a client. */

@@ -135,6 +135,8 @@ export class FakeConnection {
         this.send('CONFIRM', { typeCode: 2, about: one.id });
       } else if (one.frame === 'REGISTER') {
         this.send('CONFIRM', { typeCode: 20, about: one.id });
+      } else if (one.frame === 'CONSUME') {
+        this.send('CONFIRM', { typeCode: 16, about: one.id, topic: 'shop' });
       } else if (one.frame === 'PUBLISH' && one.confirm) {
         this.send('CONFIRM', { typeCode: 1, topic: one.topic, about: one.sequence + one.events.length - 1 });
       } else if (one.frame === 'BARRIER' || one.frame === 'ECHO') {
@@ -154,7 +156,7 @@ export async function connected(options = {}, env = new FakeEnvironment(), welco
   // A client with calls, so that everything else is tested beside them.
   const client = new ServiceBus(settings({ url: 'ws://bus-1.test/bus', ...others }, env.page !== null), env, callBytes);
   const told = [];
-  for (const type of ['connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'interruption', 'dropped', 'problem', 'handlerError', 'requestFailed', 'producerChanged']) {
+  for (const type of ['connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'interruption', 'truncated', 'dropped', 'problem', 'handlerError', 'requestFailed', 'producerChanged']) {
     client.on(type, event => told.push({ type, ...event, ...(event instanceof Error && { message: event.message }) }));
   }
   await client.start();

@@ -1,0 +1,115 @@
+/**
+ * Credit of a consumer over one connection, counted since its `Consume` there.
+ *
+ * @typedef {object} FeedCredit
+ * @property {number} received bytes of Feed frames
+ * @property {number} limit granted last; the bus may exceed it by one frame
+ * @property {boolean} isNew whether nothing has come yet
+ */
+
+/**
+ * Progress of a consumer: how far it was fed, handled and settled, and how much the bus may send. Without a clock, and without sending.
+ *
+ * What was fed once is not handled again, whichever connection brings it: `covered` only grows. So neither a reconnect nor a move needs an agreement
+ * with the bus.
+ * @template L a connection
+ */
+export class FeedProgress {
+  /** Set when the bus has told where the consumer begins. */
+  isKnown = false;
+  /** Last position that was fed, and last one up to which everything is handled; 0 before the first. */
+  covered = 0;
+  handled = 0;
+  /** Position up to which the bus was told that everything is handled. */
+  settled = 0;
+  /** Last position of the journal, as the bus has told it. */
+  head = 0;
+  /** Bytes that wait for the application. */
+  buffered = 0;
+  #bufferBytes;
+  /** @type {Map<L, FeedCredit>} */
+  #credits = new Map();
+  // Limit of the last `Consume`, or of several ones without an answer the smallest.
+  #asked = 0;
+  #isAsking = false;
+
+  /** @param {number} bufferBytes maximum of buffered bytes; one frame may exceed it */
+  constructor(bufferBytes) {
+    this.#bufferBytes = bufferBytes;
+  }
+
+  get #room() {
+    return Math.max(0, this.#bufferBytes - this.buffered);
+  }
+
+  /** @returns {boolean} whether the bus sends much more than it may */
+  get isOverrun() {
+    return this.buffered > 4 * this.#bufferBytes + 16 * 2 ** 20;
+  }
+
+  /** @returns {number} the limit for a new `Consume`: what waits still takes its room */
+  ask() {
+    this.#asked = this.#isAsking ? Math.min(this.#asked, this.#room) : this.#room;
+    this.#isAsking = true;
+    return this.#room;
+  }
+
+  /** @param {L} link over which the bus has accepted a `Consume`: its bytes count from 0 */
+  accepted(link) {
+    this.#isAsking = false;
+    this.#credits.set(link, { received: 0, limit: this.#asked, isNew: true });
+  }
+
+  /** @param {L} link that has ended */
+  lost(link) {
+    this.#credits.delete(link);
+  }
+
+  /**
+   * Counts a frame, before it is taken.
+   * @param {L} link
+   * @param {number} from first position that it covers
+   * @param {number} bytes that count against the credit
+   * @returns {boolean} false if the consumer was not accepted there: to be dropped
+   */
+  arrived(link, from, bytes) {
+    const credit = this.#credits.get(link);
+    if (!credit) {
+      return false;
+    }
+    credit.received += bytes;
+    if (!this.isKnown) {
+      this.isKnown = true;
+      this.covered = this.handled = from - 1;
+    }
+    if (credit.isNew) {
+      credit.isNew = false;
+      // With a name the bus begins behind what is settled there: a settlement may have been lost with a connection.
+      this.settled = from - 1;
+    }
+    return true;
+  }
+
+  /** @returns {{link: L, limit: number, received: number}[]} limits to grant now: of connections where half of the buffer is free since the last one */
+  grants() {
+    const all = [];
+    for (const [link, credit] of this.#credits) {
+      const limit = credit.received + this.#room;
+      if (limit - credit.limit >= this.#bufferBytes / 2) {
+        credit.limit = limit;
+        all.push({ link, limit, received: credit.received });
+      }
+    }
+    return all;
+  }
+
+  /** @returns {boolean} whether something is handled that the bus was not told of */
+  get hasToSettle() {
+    return this.handled > this.settled;
+  }
+
+  /** @returns {number} */
+  get lag() {
+    return Math.max(0, this.head - this.handled);
+  }
+}

@@ -1,0 +1,719 @@
+import { deferred } from '../deferred.js';
+import { EventBusError } from '../errors.js';
+import { Fifo } from '../fifo.js';
+import { INSPECT, shownAs } from '../inspect.js';
+import { refuseUnknown } from '../options.js';
+import { joined } from '../wire/bytes.js';
+import { encodeConsume, encodeConsumerCredit, encodeSettle } from '../wire/durable-frames.js';
+import { encodeId } from '../wire/frames.js';
+import * as TYPE from '../wire/type.js';
+import { FeedProgress } from './progress.js';
+
+/** @import {BusLink} from '../bus-link.js' */
+/** @import {BusEvent} from '../event.js' */
+/** @import {DurableHome} from '../internal.js' */
+/** @import {DurableCounters, DurableHandler, Truncated, TruncatedReason} from '../types.js' */
+/** @import {Feed} from '../wire/durable-frames.js' */
+/** @import {ConsumeSettings} from './options.js' */
+
+/**
+ * Part of what a bus has fed, which waits for the application.
+ *
+ * @typedef {object} Item
+ * @property {number} to last position that it covers
+ * @property {number} bytes of the buffer
+ * @property {((known: number) => BusEvent[]) | null} read returns its events behind a position
+ * @property {number} known every event up to this position came before
+ * @property {BusEvent[]} events read when their turn has come
+ * @property {number} next index of the first event that was not handled
+ * @property {Truncated | null} truncated instead of events
+ *
+ * @typedef {object} Listener
+ * @property {(one: DurableSubscription) => void} ended
+ * @property {(one: DurableSubscription, truncated: Truncated) => void} truncated
+ * @property {(one: DurableSubscription, error: unknown, event: BusEvent | null) => void} failed
+ */
+
+// Pauses after failures of the handler, and minimum time between two settlements, in ms.
+const PAUSES = [1000, 5000, 30_000, 120_000];
+const SETTLE_INTERVAL = 100;
+// Bytes of memory that an item takes beside its own.
+const AROUND_ITEM = 128;
+/** @type {BusEvent[]} */
+const NONE = [];
+const nothing = () => {};
+/** @type {IteratorReturnResult<undefined>} */
+const OVER = Object.freeze({ value: undefined, done: true });
+
+/**
+ * A consumer of durable topics: gets stored events in the order of their positions, each one once as long as it runs, over lost connections and client
+ * moves. Its events go to its handler, or to one reader: `for await (const event of consumer)`. Unhandled events wait in its buffer, and behind that
+ * at the bus, where they hold up nobody.
+ * @template [T=unknown] what its codec reads
+ */
+export class DurableSubscription {
+  /**
+   * Set once a bus has confirmed it.
+   * @internal
+   */
+  isConfirmed = false;
+  #settings;
+  #handler;
+  #home;
+  #listener;
+  /** @type {FeedProgress<BusLink>} */
+  #progress;
+  #journal;
+  /** @type {Fifo<Item>} */
+  #queue = new Fifo();
+  /** @type {Item | null} */
+  #last = null;
+  #isRunning = false;
+  // Set when the application ends it, when the bus was asked for its end, and when nothing more comes.
+  #isStopping = false;
+  #isAsked = false;
+  #isEnded = false;
+  // Set when the handler did not return in time.
+  #isGivenUp = false;
+  #isAwaited = false;
+  #isRead = false;
+  // Events that the reader has.
+  #given = 0;
+  #isReading = false;
+  // Ends the wait of the reader, and the pause after a failure.
+  #arrived = nothing;
+  #resume = nothing;
+  /** @type {unknown} error of the reader at the end; undefined for none */
+  #failure;
+  #settledAt = -Infinity;
+  /** @type {unknown} */
+  #settleTimer = null;
+  /** @type {unknown} */
+  #askTimer = null;
+  #cancelLimit = nothing;
+  #release = nothing;
+  #ready = /** @type {PromiseWithResolvers<this>} */ (deferred());
+  #finished = /** @type {PromiseWithResolvers<void>} */ (deferred());
+  #counts = { received: 0, duplicates: 0, failed: 0 };
+
+  /**
+   * Made by `durable`, `replay` and `latest`.
+   * @param {number} id
+   * @param {ConsumeSettings} settings
+   * @param {DurableHandler | undefined} handler
+   * @param {DurableHome} home
+   * @param {Listener} listener
+   * @internal
+   */
+  constructor(id, settings, handler, home, listener) {
+    /** @readonly */
+    this.id = id;
+    /**
+     * Name under which the bus remembers what is handled; empty for none.
+     * @readonly
+     */
+    this.name = settings.name;
+    /** @readonly */
+    this.filter = settings.filter;
+    this.#settings = settings;
+    this.#journal = settings.journal;
+    this.#handler = handler;
+    this.#home = home;
+    this.#listener = listener;
+    this.#progress = new FeedProgress(settings.bufferBytes);
+    const { signal } = settings;
+    if (signal) {
+      const abort = () => {
+        this.#failure = signal.reason;
+        this.#ready.reject(signal.reason);
+        this.unsubscribe();
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.#release = () => signal.removeEventListener('abort', abort);
+    }
+  }
+
+  // ---- For the application
+
+  /**
+   * Resolves when the bus has accepted the consumer. With a name it may stand by then, because another one has the durable subscription. Rejects with
+   * REFUSED, with CLOSED when it has ended before, or with the signal's reason. While there is no connection it waits for one.
+   * @returns {Promise<this>} itself
+   */
+  get ready() {
+    this.#isAwaited = true;
+    return this.#ready.promise;
+  }
+
+  /** @returns {number} the position up to which every event was handled; 0 before the first */
+  get position() {
+    return this.#progress.handled;
+  }
+
+  /**
+   * @returns {number} how many positions it is behind the end of the journal, as the bus has told that last: an upper bound of the events that wait,
+   *   because not all need be for this consumer
+   */
+  lag() {
+    return this.#progress.lag;
+  }
+
+  /** @returns {DurableCounters} figures since the beginning */
+  counters() {
+    return { ...this.#counts, bufferedBytes: this.#progress.buffered };
+  }
+
+  /**
+   * Ends the consumer: the handler finishes its event, and the bus is told what is handled. Waiting events are dropped; with a name, the next consumer
+   * gets them. An event that a reader has is handled when `settle` says so, else it comes again. A handler that works on one event for longer than
+   * `closeTimeout` is not waited for, and its event comes again.
+   * @returns {Promise<void>} resolves at the end
+   */
+  unsubscribe() {
+    if (!this.#isStopping && !this.#isEnded) {
+      this.#isStopping = true;
+      this.#settle();
+      this.#arrived();
+      this.#resume();
+      if (this.#isRunning) {
+        this.#cancelLimit = this.#home.later(() => {
+          this.#isGivenUp = true;
+          this.#stopped();
+        });
+      } else {
+        this.#stopped();
+      }
+    }
+    return this.#finished.promise;
+  }
+
+  /**
+   * The same as `unsubscribe`, for `await using`.
+   * @returns {Promise<void>}
+   */
+  [Symbol.asyncDispose]() {
+    return this.unsubscribe();
+  }
+
+  /**
+   * Returns an iterator of single events. An event is handled when the next one is asked for, or by `settle`. One at which the loop was left comes
+   * again, to the next loop. There can be one reader at a time.
+   * @returns {AsyncIterableIterator<BusEvent<T>, undefined>}
+   */
+  [Symbol.asyncIterator]() {
+    return /** @type {AsyncIterableIterator<BusEvent<T>, undefined>} */ (this.#iterate(0));
+  }
+
+  /**
+   * Returns an iterator of arrays of the available events, at least one each: cheaper than single events. They are handled when the next ones are asked
+   * for, or by `settle`.
+   * @param {{max?: number}} [options] maximum of events of an array, default 1,000
+   * @returns {AsyncIterableIterator<BusEvent<T>[], undefined>}
+   */
+  batches(options = {}) {
+    refuseUnknown(options, ['max'], '');
+    const { max = 1000 } = options;
+    if (!(max >= 1)) {
+      throw new RangeError(`max: ${max} (expected: at least 1)`);
+    }
+    return /** @type {AsyncIterableIterator<BusEvent<T>[], undefined>} */ (this.#iterate(Math.floor(max)));
+  }
+
+  /** Counts the events that the reader has as handled, before it asks for more. */
+  settle() {
+    this.#handled(this.#given);
+    this.#given = 0;
+  }
+
+  /**
+   * @param {number} max events of an array; 0 for single ones
+   * @returns {AsyncIterableIterator<unknown, undefined>}
+   */
+  #iterate(max) {
+    if (this.#handler || this.#isRead) {
+      throw new TypeError(`${this}: ${this.#handler ? 'has a handler' : 'iterated already'} (expected: one reader)`);
+    }
+    this.#isRead = true;
+    let isLeft = false;
+    const iterator = {
+      next: () => {
+        if (isLeft) {
+          return Promise.resolve(OVER);
+        }
+        if (this.#isReading) {
+          return Promise.reject(new TypeError(`${this}: next() before the last one was answered (expected: one at a time)`));
+        }
+        this.settle();
+        return this.#read(max, () => isLeft);
+      },
+      return: () => {
+        if (!isLeft) {
+          isLeft = true;
+          this.#isRead = false;
+          this.#given = 0;
+          this.#arrived();
+        }
+        return Promise.resolve(OVER);
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return /** @type {AsyncIterableIterator<unknown, undefined>} */ (iterator);
+  }
+
+  /**
+   * @param {number} max
+   * @param {() => boolean} isLeft
+   * @returns {Promise<IteratorResult<unknown, undefined>>}
+   */
+  async #read(max, isLeft) {
+    this.#isReading = true;
+    try {
+      while (!isLeft() && !this.#isOver) {
+        const item = this.#front();
+        if (!item) {
+          await new Promise(resolve => { this.#arrived = () => resolve(undefined); });
+        } else if (item.truncated) {
+          await this.#miss(item);
+        } else {
+          const { events, next } = item;
+          this.#given = max === 0 ? 1 : Math.min(max, events.length - next);
+          return { value: max === 0 ? events[next] : events.slice(next, next + this.#given), done: false };
+        }
+      }
+    } finally {
+      this.#isReading = false;
+      this.#arrived = nothing;
+    }
+    if (!isLeft() && this.#failure !== undefined) {
+      const failure = this.#failure;
+      this.#failure = undefined;
+      throw failure;
+    }
+    return OVER;
+  }
+
+  // ---- What waits
+
+  get #isOver() {
+    return this.#isStopping || this.#isEnded;
+  }
+
+  /** @returns {Item | null} the first one that has something for the application; all before it are handled */
+  #front() {
+    for (let item = this.#queue.first; item; item = this.#queue.first) {
+      if (item.read) {
+        item.events = item.read(item.known);
+        item.read = null;
+      }
+      if (item.truncated ? this.#settings.onTruncated : item.next < item.events.length) {
+        return item;
+      }
+      this.#done(item);
+    }
+    return null;
+  }
+
+  /** @param {number} count events of the first item that are handled */
+  #handled(count) {
+    const item = this.#queue.first;
+    if (!item || count === 0) {
+      return;
+    }
+    item.next += count;
+    this.#counts.received += count;
+    this.#home.counters.received += count;
+    this.#progress.handled = /** @type {BusEvent} */ (item.events[item.next - 1]).position;
+    if (item.next === item.events.length) {
+      this.#done(item);
+    } else {
+      this.#settle();
+    }
+  }
+
+  /** @param {Item} item the first one, which is handled whole */
+  #done(item) {
+    this.#queue.shift();
+    this.#last = this.#queue.size === 0 ? null : this.#last;
+    this.#progress.handled = item.to;
+    this.#progress.buffered -= item.bytes;
+    this.#grant();
+    this.#settle();
+  }
+
+  // ---- The handler
+
+  /** Starts the handler, if there is something to do; not before the frames of a message are read. */
+  #pump() {
+    if (!this.#handler) {
+      if (this.#isReading) {
+        this.#arrived();
+      } else if (!this.#isRead) {
+        // Positions without events are settled without a reader, too.
+        this.#front();
+      }
+    } else if (!this.#isRunning && this.#queue.size > 0) {
+      this.#isRunning = true;
+      queueMicrotask(() => this.#run(/** @type {DurableHandler} */ (this.#handler)));
+    }
+  }
+
+  /** @param {DurableHandler} handler */
+  async #run(handler) {
+    while (!this.#isOver) {
+      const item = this.#front();
+      if (!item) {
+        break;
+      }
+      if (item.truncated) {
+        await this.#miss(item);
+        continue;
+      }
+      const event = /** @type {BusEvent} */ (item.events[item.next]);
+      if (await this.#succeeds(() => handler(event), event)) {
+        this.#handled(1);
+      }
+    }
+    this.#isRunning = false;
+    this.#cancelLimit();
+    if (this.#isEnded) {
+      this.#finished.resolve();
+    } else if (this.#isStopping) {
+      this.#stopped();
+    }
+  }
+
+  /** @param {Item} item the first one */
+  async #miss(item) {
+    const { onTruncated } = this.#settings;
+    if (await this.#succeeds(() => onTruncated?.(/** @type {Truncated} */ (item.truncated)), null)) {
+      this.#done(item);
+    }
+  }
+
+  /**
+   * Calls the application, again after each failure.
+   * @param {() => void | Promise<void>} call
+   * @param {BusEvent | null} event
+   * @returns {Promise<boolean>} whether it has returned, and what it has handled counts
+   */
+  async #succeeds(call, event) {
+    for (let failures = 0; !this.#isOver; failures++) {
+      try {
+        const pending = call();
+        if (pending !== undefined) {
+          await pending;
+        }
+        return !this.#isEnded && !this.#isGivenUp;
+      } catch (thrown) {
+        this.#counts.failed++;
+        this.#listener.failed(this, thrown, event);
+        await this.#pause(/** @type {number} */ (PAUSES[Math.min(failures, PAUSES.length - 1)]));
+      }
+    }
+    return false;
+  }
+
+  /** @param {number} delay ms; ends earlier when the consumer is to end */
+  async #pause(delay) {
+    if (this.#isOver) {
+      return;
+    }
+    const { env } = this.#home;
+    await new Promise(resolve => {
+      const timer = env.setTimeout(() => resolve(undefined), delay);
+      this.#resume = () => {
+        env.clearTimeout(/** @type {never} */ (timer));
+        resolve(undefined);
+      };
+    });
+    this.#resume = nothing;
+  }
+
+  // ---- What the bus says
+
+  /**
+   * Records the journal that the bus has found.
+   * @param {string} journal
+   * @param {BusLink} link
+   * @internal
+   */
+  accepted(journal, link) {
+    this.#journal = journal;
+    this.#progress.accepted(link);
+    this.#grant();
+  }
+
+  /**
+   * Takes a `Feed` whose frames were checked.
+   * @param {BusLink} link
+   * @param {Feed} feed
+   * @param {number} bytes of the frame
+   * @param {{position: number, count: number}[]} runs of events in it
+   * @param {(known: number) => BusEvent[]} read returns its events behind a position
+   * @internal
+   */
+  fed(link, { from, to, head }, bytes, runs, read) {
+    const progress = this.#progress;
+    if (!progress.arrived(link, from, bytes)) {
+      return;
+    }
+    progress.head = Math.max(progress.head, head);
+    const known = progress.covered;
+    const duplicates = runs.reduce((sum, { position, count }) => sum + Math.max(0, Math.min(count, known - position + 1)), 0);
+    this.#counts.duplicates += duplicates;
+    this.#home.counters.duplicates += duplicates;
+    if (to > known) {
+      progress.covered = to;
+      if (runs.length > 0 || !this.#last) {
+        this.#push({ to, bytes: bytes + AROUND_ITEM, read: runs.length > 0 ? read : null, known, events: NONE, next: 0, truncated: null });
+      } else {
+        this.#last.to = to;
+      }
+    }
+    this.#grant();
+    this.#settle();
+    this.#pump();
+  }
+
+  /**
+   * Takes a `Truncated`.
+   * @param {BusLink} link
+   * @param {number} from
+   * @param {number} to
+   * @param {TruncatedReason} reason
+   * @internal
+   */
+  truncated(link, from, to, reason) {
+    const progress = this.#progress;
+    if (!progress.arrived(link, from, 0)) {
+      return;
+    }
+    progress.head = Math.max(progress.head, to);
+    if (to <= progress.covered) {
+      return;
+    }
+    const truncated = { filter: this.filter, from: Math.max(from, progress.covered + 1), to, reason };
+    progress.covered = to;
+    const before = this.#last?.truncated;
+    if (this.#last && before?.reason === reason && this.#last !== this.#queue.first) {
+      this.#last.truncated = { ...before, to };
+      this.#last.to = to;
+    } else {
+      this.#push({ to, bytes: AROUND_ITEM, read: null, known: 0, events: NONE, next: 0, truncated });
+    }
+    this.#listener.truncated(this, truncated);
+    this.#pump();
+  }
+
+  /** @param {Item} item */
+  #push(item) {
+    if (!this.#isOver) {
+      this.#queue.push(item);
+      this.#last = item;
+      this.#progress.buffered += item.bytes;
+    }
+  }
+
+  #grant() {
+    for (const { link, limit, received } of this.#progress.grants()) {
+      link.send(encodeConsumerCredit(this.id, limit, received));
+    }
+  }
+
+  /** Tells the bus what is handled, now or in a moment. */
+  #settle() {
+    const { env, registry } = this.#home;
+    if (this.name === '' || this.#isEnded || !this.#progress.hasToSettle) {
+      return;
+    }
+    const wait = this.#isStopping ? 0 : this.#settledAt + SETTLE_INTERVAL - env.now();
+    if (wait <= 0 && registry.tell(this, () => this.#settlement())) {
+      return;
+    }
+    if ((wait > 0 || registry.isMoving) && this.#settleTimer === null) {
+      this.#settleTimer = env.setTimeout(() => {
+        this.#settleTimer = null;
+        this.#settle();
+      }, wait > 0 ? wait : SETTLE_INTERVAL);
+    }
+  }
+
+  /** @returns {Uint8Array} the frame, which has to be sent */
+  #settlement() {
+    this.#settledAt = this.#home.env.now();
+    this.#progress.settled = this.#progress.handled;
+    return encodeSettle(this.id, this.#progress.handled, false);
+  }
+
+  /**
+   * Records that the bus has no durable topics: the consumer waits for another one.
+   * @param {EventBusError} failure
+   * @returns {boolean} whether a call waits for it
+   * @internal
+   */
+  refusedHere(failure) {
+    this.#ready.reject(failure);
+    return this.#isAwaited && !this.isConfirmed;
+  }
+
+  /**
+   * @param {unknown} timer until it asks the bus again, which has ended it
+   * @internal
+   */
+  askLater(timer) {
+    this.#askTimer = timer;
+  }
+
+  /**
+   * @param {BusLink} link that has ended
+   * @internal
+   */
+  lost(link) {
+    this.#progress.lost(link);
+  }
+
+  /**
+   * @returns {ConsumeSettings['codec']}
+   * @internal
+   */
+  get codec() {
+    return this.#settings.codec;
+  }
+
+  /**
+   * @returns {boolean}
+   * @internal
+   */
+  get isOverrun() {
+    return this.#progress.isOverrun;
+  }
+
+  // ---- The end
+
+  /** Asks the bus for the end, because the application wants it. */
+  #stopped() {
+    if (!this.#isAsked) {
+      this.#isAsked = true;
+      this.#home.registry.unsubscribe(this);
+    }
+  }
+
+  /**
+   * Records that nothing more comes from the bus.
+   * @param {EventBusError | null} failure why, if not because the application wanted it
+   * @internal
+   */
+  end(failure) {
+    if (this.#isEnded) {
+      return;
+    }
+    this.#isEnded = true;
+    const { env } = this.#home;
+    env.clearTimeout(/** @type {never} */ (this.#settleTimer));
+    env.clearTimeout(/** @type {never} */ (this.#askTimer));
+    this.#queue.clear();
+    this.#last = null;
+    this.#given = 0;
+    this.#progress.buffered = 0;
+    this.#release();
+    this.#failure ??= failure ?? undefined;
+    this.#ready.reject(failure ?? new EventBusError('CLOSED', `${this} has ended`));
+    if (failure?.code === 'REFUSED' && (this.isConfirmed || !this.#isAwaited) && !this.#isRead) {
+      this.#home.problem(failure);
+    }
+    this.#arrived();
+    this.#resume();
+    this.#listener.ended(this);
+    if (!this.#isRunning || this.#isGivenUp) {
+      this.#finished.resolve();
+    }
+  }
+
+  /**
+   * Tells whether nothing more comes, and the handler has returned.
+   * @internal
+   */
+  get isFinished() {
+    return this.#isEnded && (!this.#isRunning || this.#isGivenUp);
+  }
+
+  // ---- Registration
+
+  /**
+   * @returns {null}
+   * @internal
+   */
+  get group() {
+    return null;
+  }
+
+  /**
+   * @returns {boolean} a bus keeps what it has not sent, and what was not settled
+   * @internal
+   */
+  get isExclusive() {
+    return false;
+  }
+
+  /**
+   * @returns {boolean} its events come in frames of their own
+   * @internal
+   */
+  matches() {
+    return false;
+  }
+
+  /**
+   * Records the confirmation of a bus.
+   * @internal
+   */
+  confirm() {
+    this.isConfirmed = true;
+    this.#ready.resolve(this);
+  }
+
+  /**
+   * Does nothing: the consumer goes on where it was.
+   * @internal
+   */
+  interrupted() {}
+
+  /**
+   * @returns {Uint8Array} a frame that has to be sent
+   * @internal
+   */
+  get beginFrame() {
+    this.#home.env.clearTimeout(/** @type {never} */ (this.#askTimer));
+    const { id, name, filter } = this;
+    const goesOn = name === '' && this.#progress.isKnown;
+    const { start, from } = goesOn ? { start: /** @type {const} */ ('POSITION'), from: this.#progress.covered + 1 } : this.#settings;
+    return encodeConsume({ id, filter, journal: this.#journal, name, mode: 'EXCLUSIVE', start, from, limit: this.#progress.ask() });
+  }
+
+  /**
+   * @returns {Uint8Array} frames that have to be sent
+   * @internal
+   */
+  get endFrame() {
+    const end = encodeId(TYPE.UNSUBSCRIBE, this.id);
+    return this.name !== '' && this.#progress.hasToSettle ? joined([this.#settlement(), end]) : end;
+  }
+
+  /** @returns {string} for people */
+  toString() {
+    return `${this.name === '' ? 'consumer' : `durable subscription ${this.name}`} of ${this.filter}`;
+  }
+
+  /**
+   * Returns the text for `console.log` of Node.
+   * @param {number} depth
+   * @param {object} options
+   * @param {(value: unknown, options: object) => string} inspect
+   * @returns {string}
+   * @internal
+   */
+  [INSPECT](depth, options, inspect) {
+    const { id, name, filter, isConfirmed, position } = this;
+    return shownAs(this, { id, name, filter, isConfirmed, isEnded: this.#isEnded, position, lag: this.lag(), counters: this.counters() }, options, inspect);
+  }
+}

@@ -406,6 +406,25 @@ test('a reader of batches gets what is there', async () => {
   assert.throws(() => consumer.batches({ max: 0 }), /max: 0/);
 });
 
+test('a reader waits while onTruncated fails', async () => {
+  let calls = 0;
+  const { bus, env, feed, consumer } = await consuming(client => replay(client, { onTruncated: () => {
+    if (++calls < 3) {
+      throw new Error('no');
+    }
+  } }));
+  bus.send('TRUNCATED', { id: 1, from: 1, to: 4 });
+  const next = consumer[Symbol.asyncIterator]().next();
+  await settle();
+  feed(5, 5, stored(5, 'x'));
+  await settle();
+  assert.equal(calls, 1, 'an arrival does not end the pause');
+  await env.advance(1000);
+  assert.equal(calls, 2);
+  await env.advance(5000);
+  assert.equal((await next).value.text(), 'x');
+});
+
 // ---- Reconnecting, standing by, moving
 
 test('a durable subscription goes on after a lost connection: no event is handled twice', async () => {
@@ -484,7 +503,7 @@ test('one that stands by takes over where the others have come', async () => {
 
 test('one that the bus has ended asks again, but only once', async () => {
   const handler = noting();
-  const { env, bus, feed, of, reconnect } = await consuming(client => durable(client, 'billing', handler));
+  const { env, bus, feed, of } = await consuming(client => durable(client, 'billing', handler));
   bus.send('PROBLEM', { code: 'UNAVAILABLE', message: 'no leader', retryable: true, about: 1, typeCode: 16 });
   assert.deepEqual(of('problem').map(p => p.message), ['no leader']);
   await env.advance(999);
@@ -494,9 +513,10 @@ test('one that the bus has ended asks again, but only once', async () => {
   bus.confirmAll();
   bus.send('PROBLEM', { code: 'REPLACED', about: 1, typeCode: 16 });
   await env.advance(900);
-  await reconnect();
+  bus.end();
   await env.advance(1000);
-  assert.deepEqual(env.bus.of('CONSUME'), [], 'the new connection has it already');
+  assert.equal(env.bus.of('CONSUME').length, 1, 'the new connection has it already');
+  env.bus.confirmAll();
   feed(1, 1, stored(1, 'x'));
   await settle();
   assert.deepEqual(handler.handled, ['1 x']);
@@ -610,7 +630,7 @@ test('after a failed move a durable subscription stays at its bus', async () => 
 test('unsubscribing finishes the event and settles it', async () => {
   const release = gate();
   const handled = [];
-  const { bus, env, feed, consumer } = await consuming(client => durable(client, 'billing', async event => {
+  const { bus, env, feed, consumer, of } = await consuming(client => durable(client, 'billing', async event => {
     await release.promise;
     handled.push(event.text());
   }));
@@ -630,6 +650,24 @@ test('unsubscribing finishes the event and settles it', async () => {
   assert.equal(consumer.counters().bufferedBytes, 0);
   assert.equal(env.timers.size, (await connected()).env.timers.size, 'no timer is left');
   bus.send('PROBLEM', { code: 'UNKNOWN_SUBSCRIPTION', typeCode: 18, about: 1 });
+  assert.deepEqual(of('problem'), [], 'it was settled too late');
+  bus.send('PROBLEM', { code: 'LIMIT_EXCEEDED', typeCode: 18, about: 1 });
+  assert.deepEqual(of('problem').map(p => p.busCode), ['LIMIT_EXCEEDED']);
+});
+
+test('closing the client waits for the handler, and settles its event', async () => {
+  const release = gate();
+  const { client, bus, feed } = await consuming(one => durable(one, 'billing', () => release.promise));
+  feed(1, 2, stored(1, 'x', 'y'));
+  await settle();
+  const closing = client.close();
+  await settle();
+  assert.deepEqual(bus.said, []);
+  release.resolve();
+  await settle();
+  assert.deepEqual(bus.said.map(f => [f.frame, f.upTo]), [['SETTLE', 1], ['UNSUBSCRIBE', undefined]]);
+  bus.confirmAll();
+  assert.equal(await closing, true);
 });
 
 test('closing the client settles what is handled', async () => {

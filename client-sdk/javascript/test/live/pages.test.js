@@ -12,6 +12,8 @@ import { skip, startBus } from '../support/live.js';
 const SDK = fileURLToPath(new URL('../..', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const PRINTED = 'ws://localhost:8080/bus';
+// Topics of the programs that a journal has to store.
+const DURABLE = 'accounts.> reminders.> offers.>';
 const BLOCK = /^( *)```([^\n]*)\n(.*?)^ *```$/gms;
 
 const markdown = folder => readdirSync(join(ROOT, folder)).filter(name => name.endsWith('.md')).map(name => join(folder, name));
@@ -43,11 +45,15 @@ test('the programs of the pages end without a failure, and warn of nothing', { s
   const directory = mkdtempSync(join(tmpdir(), 'eventbus-pages-'));
   mkdirSync(join(directory, 'node_modules'));
   symlinkSync(SDK, join(directory, 'node_modules', 'eventbus-client'), 'dir');
-  const bus = await startBus(['--port', '0', '--set', 'admin.enabled=false']);
+  const data = join(directory, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  const bus = await startBus(['--port', '0', '--admin-port', '0', '--data', data]);
   t.after(async () => {
     await bus.stop();
     rmSync(directory, { recursive: true });
   });
+  const created = await fetch(`${bus.admin}/api/v1/journals/pages?filters=${encodeURIComponent(DURABLE)}`, { method: 'PUT' });
+  assert.equal(created.status, 200, await created.text());
   const sdks = readdirSync(join(ROOT, 'client-sdk')).map(name => join('client-sdk', name, 'README.md')).filter(page => existsSync(join(ROOT, page)));
   const found = ['README.md', ...markdown('docs'), ...sdks].flatMap(blocks);
   assert.ok(found.length > 0);

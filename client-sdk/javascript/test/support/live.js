@@ -32,7 +32,7 @@ export async function freePorts(count) {
 
 /**
  * Starts a bus.
- * @returns {Promise<{url: string, directory: string, end: () => Promise<void>, stop: () => Promise<void>}>} when it listens
+ * @returns {Promise<{url: string, admin: string | undefined, directory: string, end: () => Promise<void>, stop: () => Promise<void>}>} when it listens
  */
 export async function startBus(args = [], directory = mkdtempSync(join(tmpdir(), 'eventbus-js-'))) {
   const key = join(directory, 'resume-key');
@@ -68,6 +68,8 @@ export async function startBus(args = [], directory = mkdtempSync(join(tmpdir(),
   };
   return {
     url,
+    /** Address of its administration, where it has one. */
+    admin: /administration on (http:[^, \n]+)/.exec(log)?.[1],
     directory,
     /** Ends the bus, and keeps its directory for another one. */
     end,

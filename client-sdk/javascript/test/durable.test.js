@@ -512,7 +512,7 @@ test('one that the bus has ended asks again, but only once', async () => {
   assert.equal(bus.of('CONSUME').length, 1);
   bus.confirmAll();
   bus.send('PROBLEM', { code: 'REPLACED', about: 1, typeCode: 16 });
-  await env.advance(900);
+  await env.advance(500);
   bus.end();
   await env.advance(1000);
   assert.equal(env.bus.of('CONSUME').length, 1, 'the new connection has it already');

@@ -160,6 +160,33 @@ test('what does not come is told in order, and to the listener', async () => {
   assert.equal(handler.handled.at(-1), 'truncated 16..18 PURGED', 'what is known was told before');
 });
 
+test('a hole that the bus does not tell is told', async () => {
+  const handler = noting();
+  const { feed, reconnect } = await consuming(client => replay(client, { onTruncated: handler.onTruncated }, handler));
+  feed(5, 5, stored(5, 'x'));
+  feed(8, 8, stored(8, 'y'));
+  await settle();
+  await reconnect();
+  feed(20, 20, stored(20, 'z'));
+  await settle();
+  assert.deepEqual(handler.handled, ['5 x', 'truncated 6..7 UNKNOWN', '8 y', 'truncated 9..19 UNKNOWN', '20 z']);
+});
+
+test('a feed that overtakes the confirmation is taken, and counted once', async () => {
+  const handler = noting();
+  const { client, bus } = await connected();
+  replay(client, { bufferBytes: 1024 }, handler);
+  await settle();
+  const feed = (position, payload) => bus.send('FEED', { id: 1, from: position, to: position, frames: [stored(position, payload)] });
+  feed(1, 'x'.repeat(600));
+  bus.confirmAll();
+  feed(2, 'y'.repeat(600));
+  await settle();
+  assert.deepEqual(handler.handled.map(text => text.slice(0, 3)), ['1 x', '2 y']);
+  const { limit, received } = bus.of('CREDIT').filter(f => f.consumer).at(-1);
+  assert.ok(received > 1200 && limit === received + 1024);
+});
+
 test('what does not come is an error where nobody listens', async () => {
   const env = new FakeEnvironment();
   env.onOpen = connection => connection.welcome();

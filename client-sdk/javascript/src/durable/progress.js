@@ -5,6 +5,7 @@
  * @property {number} received bytes of Feed frames
  * @property {number} limit granted last; the bus may exceed it by one frame
  * @property {boolean} isNew whether nothing has come yet
+ * @property {boolean} isAccepted whether the bus has confirmed it
  */
 
 /**
@@ -57,7 +58,20 @@ export class FeedProgress {
   /** @param {L} link over which the bus has accepted a `Consume`: its bytes count from 0 */
   accepted(link) {
     this.#isAsking = false;
-    this.#credits.set(link, { received: 0, limit: this.#asked, isNew: true });
+    const credit = this.#credits.get(link);
+    if (!credit || credit.isAccepted) {
+      this.#begin(link).isAccepted = true;
+    } else {
+      credit.isAccepted = true;
+    }
+  }
+
+  /** @param {L} link */
+  #begin(link) {
+    /** @type {FeedCredit} */
+    const credit = { received: 0, limit: this.#asked, isNew: true, isAccepted: false };
+    this.#credits.set(link, credit);
+    return credit;
   }
 
   /** @param {L} link that has ended */
@@ -70,24 +84,22 @@ export class FeedProgress {
    * @param {L} link
    * @param {number} from first position that it covers
    * @param {number} bytes that count against the credit
-   * @returns {boolean} false if the consumer was not accepted there: to be dropped
+   * @returns {boolean} whether it is the first one over its connection: with a name, others may have handled what came before it
    */
   arrived(link, from, bytes) {
-    const credit = this.#credits.get(link);
-    if (!credit) {
-      return false;
-    }
+    const credit = this.#credits.get(link) ?? this.#begin(link);
     credit.received += bytes;
     if (!this.isKnown) {
       this.isKnown = true;
       this.covered = this.handled = from - 1;
     }
-    if (credit.isNew) {
+    const { isNew } = credit;
+    if (isNew) {
       credit.isNew = false;
       // With a name the bus begins behind what is settled there: a settlement may have been lost with a connection.
       this.settled = from - 1;
     }
-    return true;
+    return isNew;
   }
 
   /** @returns {{link: L, limit: number, received: number}[]} limits to grant now: of connections where half of the buffer is free since the last one */

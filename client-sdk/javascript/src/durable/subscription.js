@@ -454,9 +454,7 @@ export class DurableSubscription {
    */
   fed(link, { from, to, head }, bytes, runs, read) {
     const progress = this.#progress;
-    if (!progress.arrived(link, from, bytes)) {
-      return;
-    }
+    this.#reached(link, from, bytes);
     progress.head = Math.max(progress.head, head);
     const known = progress.covered;
     const duplicates = runs.reduce((sum, { position, count }) => sum + Math.max(0, Math.min(count, known - position + 1)), 0);
@@ -484,14 +482,35 @@ export class DurableSubscription {
    * @internal
    */
   truncated(link, from, to, reason) {
+    this.#reached(link, from, 0);
+    this.#progress.head = Math.max(this.#progress.head, to);
+    if (to > this.#progress.covered) {
+      this.#missed(from, to, reason);
+    }
+    this.#pump();
+  }
+
+  /**
+   * Counts a frame; tells the application of a hole before it, which a bus should have told.
+   * @param {BusLink} link
+   * @param {number} from
+   * @param {number} bytes
+   */
+  #reached(link, from, bytes) {
+    const isFirst = this.#progress.arrived(link, from, bytes);
+    const next = this.#progress.covered + 1;
+    if (from > next && !(isFirst && this.name !== '')) {
+      this.#missed(next, from - 1, 'UNKNOWN');
+    }
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} to
+   * @param {TruncatedReason} reason
+   */
+  #missed(from, to, reason) {
     const progress = this.#progress;
-    if (!progress.arrived(link, from, 0)) {
-      return;
-    }
-    progress.head = Math.max(progress.head, to);
-    if (to <= progress.covered) {
-      return;
-    }
     const truncated = { filter: this.filter, from: Math.max(from, progress.covered + 1), to, reason };
     progress.covered = to;
     const before = this.#last?.truncated;
@@ -502,7 +521,6 @@ export class DurableSubscription {
       this.#push({ to, bytes: AROUND_ITEM, read: null, known: 0, events: NONE, next: 0, truncated });
     }
     this.#listener.truncated(this, truncated);
-    this.#pump();
   }
 
   /** @param {Item} item */

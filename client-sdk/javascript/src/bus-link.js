@@ -179,6 +179,11 @@ export class BusLink {
     this.#parts.durable?.lost(this);
   }
 
+  /** Tells whether the client is at this bus. */
+  get isCurrent() {
+    return !this.#isOver && !this.#isLeft && !this.#standby;
+  }
+
   /** @param {Uint8Array} frame sent at once; dropped after the end */
   send(frame) {
     if (!this.#isOver) {
@@ -509,7 +514,12 @@ export class BusLink {
         // A bus without services refuses each, without reading which.
         return this.#isExpected(TYPE.SUBSCRIBE, about || (calls?.someService ?? 0), topic, failure);
       case TYPE.CONSUME:
-        return this.#standby || this.#isAbandoned ? this.#isExpected(TYPE.SUBSCRIBE, about, topic, failure) : durable?.refused(about, failure) ?? false;
+        if (this.#standby) {
+          durable?.refusedAhead(about, this);
+          this.#standby.refused(about, failure);
+          return true;
+        }
+        return !this.#isAbandoned && (durable?.refused(about, failure, this) ?? false);
       case TYPE.SETTLE:
         // Without the consumer, or while it stands by: what is handled is told again.
         return failure.busCode === 'UNKNOWN_SUBSCRIPTION';

@@ -72,7 +72,9 @@
  * @property {(type: number, body: import('./wire/reader.js').Reader, bytes: number, link: import('./bus-link.js').BusLink) => boolean} frame reads a
  *   frame of that many bytes; false if it is not one for consumers
  * @property {(id: number, journal: string, link: import('./bus-link.js').BusLink) => void} accepted a bus has accepted a consumer
- * @property {(id: number, failure: EventBusError) => boolean} refused the bus has refused or ended a consumer; returns whether a call waits for it
+ * @property {(id: number, failure: EventBusError, link: import('./bus-link.js').BusLink) => boolean} refused the bus has refused or ended a consumer;
+ *   returns whether a call waits for it
+ * @property {(id: number, link: import('./bus-link.js').BusLink) => void} refusedAhead the bus that the client is about to move to has done so
  * @property {(link: import('./bus-link.js').BusLink) => void} lost a connection has ended
  *
  * The parts of a client that consumers use.

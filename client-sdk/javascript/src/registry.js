@@ -137,11 +137,11 @@ export class Registry {
   }
 
   /**
-   * Asks the bus again for a registration that it has ended.
+   * Asks the bus again for a registration that it has ended, unless it is being asked.
    * @param {Registration} one
    */
   again(one) {
-    if (this.#byId.get(one.id) === one && !this.#ending.has(one.id)) {
+    if (this.#byId.get(one.id) === one && !this.#ending.has(one.id) && !this.#asked.has(one.id)) {
       this.#ask(one.id, one.beginFrame);
     }
   }

@@ -614,7 +614,7 @@ test('a move hands a durable subscription over without a loss', async () => {
   await env.advance(200);
   assert.equal(client.connection.bus, 'bus-2');
   assert.deepEqual(handler.handled, ['1 x', '2 y', '3 z', '4 u', '5 v']);
-  assert.deepEqual(settled(fresh), [5]);
+  assert.equal(settled(fresh).at(-1), 5);
   assert.equal(consumer.counters().duplicates, 1);
   fresh.send('FEED', { id: 1, from: 6, to: 6, frames: [stored(6, 'w')] });
   await settle();
@@ -650,6 +650,42 @@ test('after a failed move a durable subscription stays at its bus', async () => 
   await env.advance(200);
   assert.deepEqual(handler.handled, ['1 x', '2 y', '3 z']);
   assert.equal(settled(old).at(-1), 3);
+});
+
+test('one that its bus has ended before a move that fails asks that bus again', async () => {
+  const { env, old, fresh } = await moving(client => durable(client, 'billing', () => {}));
+  old.send('PROBLEM', { code: 'REPLACED', typeCode: 16, about: 1 });
+  await env.advance(5000);
+  assert.deepEqual(old.of('CONSUME'), [], 'until it is known where the client is');
+  fresh.end();
+  await env.advance(1000);
+  assert.equal(old.of('CONSUME').length, 1);
+});
+
+test('one that the new bus has ended in a move asks it again', async () => {
+  const { client, env, old, fresh } = await moving(one => durable(one, 'billing', () => {}));
+  fresh.confirmAll();
+  old.send('BARRIER', { id: old.of('BARRIER')[0].id });
+  await settle();
+  fresh.send('PROBLEM', { code: 'REPLACED', typeCode: 16, about: 1 });
+  old.send('DRAINED', { id: 1 });
+  await env.advance(1000);
+  assert.equal(client.connection.bus, 'bus-2');
+  assert.equal(fresh.of('CONSUME').length, 1);
+});
+
+test('what only the old bus of a move was told is settled at the new one, too', async () => {
+  const { env, old, fresh, settled } = await moving(client => durable(client, 'billing', () => {}));
+  old.send('FEED', { id: 1, from: 3, to: 3, frames: [stored(3, 'z')] });
+  fresh.confirmAll();
+  // The new bus has taken over before the old one has stored more.
+  fresh.send('FEED', { id: 1, from: 2, to: 1 });
+  await settle();
+  old.send('BARRIER', { id: old.of('BARRIER')[0].id });
+  await settle();
+  old.send('DRAINED', { id: 1 });
+  await env.advance(200);
+  assert.deepEqual(settled(fresh), [3]);
 });
 
 // ---- The end

@@ -12,7 +12,6 @@ import { DurableSubscription } from './subscription.js';
 /** @import {Reader} from '../wire/reader.js' */
 /** @import {ConsumeSettings} from './options.js' */
 
-const RETRY_DELAY = 1000;
 const SLOW_CONSUMER = 4001;
 
 /** The consumers of one client, over all its connections. */
@@ -169,10 +168,11 @@ export class Consumers {
    * Handles the bus's refusal of a consumer, or that it has ended one.
    * @param {number} id
    * @param {EventBusError} failure
+   * @param {BusLink} link
    * @returns {boolean} whether a call waits for it
    */
-  refused(id, failure) {
-    const { registry, env } = this.#home;
+  refused(id, failure, link) {
+    const { registry } = this.#home;
     if (failure.busCode === 'UNKNOWN_TYPE') {
       // The bus has no durable topics, and does not read which consumer it refuses: all wait for another bus.
       let isAwaited = false;
@@ -187,8 +187,17 @@ export class Consumers {
       return registry.refused(id, failure);
     }
     registry.postpone(id);
-    consumer.askLater(env.setTimeout(() => registry.again(consumer), RETRY_DELAY));
+    consumer.endedBy(link);
     return false;
+  }
+
+  /**
+   * Records that a bus that the client is about to move to has refused or ended a consumer.
+   * @param {number} id
+   * @param {BusLink} link
+   */
+  refusedAhead(id, link) {
+    this.#byId.get(id)?.endedBy(link);
   }
 
   /** @param {BusLink} link that has ended */

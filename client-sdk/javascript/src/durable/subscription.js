@@ -37,6 +37,8 @@ import { FeedProgress } from './progress.js';
 // Pauses after failures of the handler, and minimum time between two settlements, in ms.
 const PAUSES = [1000, 5000, 30_000, 120_000];
 const SETTLE_INTERVAL = 100;
+// Delay until a bus is asked again that has ended a consumer, in ms.
+const ASK_DELAY = 1000;
 // Bytes of memory that an item takes beside its own.
 const AROUND_ITEM = 128;
 /** @type {BusEvent[]} */
@@ -88,6 +90,9 @@ export class DurableSubscription {
   #settledAt = -Infinity;
   /** @type {unknown} */
   #settleTimer = null;
+  // Connections whose buses have ended it.
+  /** @type {Set<BusLink>} */
+  #endedAt = new Set();
   /** @type {unknown} */
   #askTimer = null;
   #cancelLimit = nothing;
@@ -439,6 +444,7 @@ export class DurableSubscription {
    */
   accepted(journal, link) {
     this.#journal = journal;
+    this.#endedAt.delete(link);
     this.#progress.accepted(link);
     this.#grant();
   }
@@ -541,11 +547,13 @@ export class DurableSubscription {
   /** Tells the bus what is handled, now or in a moment. */
   #settle() {
     const { env, registry } = this.#home;
-    if (this.name === '' || this.#isEnded || !this.#progress.hasToSettle) {
+    if (this.name === '' || this.#isAsked || this.#isEnded || !this.#progress.hasToSettle) {
       return;
     }
     const wait = this.#isStopping ? 0 : this.#settledAt + SETTLE_INTERVAL - env.now();
     if (wait <= 0 && registry.tell(this, () => this.#settlement())) {
+      this.#settledAt = env.now();
+      this.#progress.settled = this.#progress.handled;
       return;
     }
     if ((wait > 0 || registry.isMoving) && this.#settleTimer === null) {
@@ -556,10 +564,7 @@ export class DurableSubscription {
     }
   }
 
-  /** @returns {Uint8Array} the frame, which has to be sent */
   #settlement() {
-    this.#settledAt = this.#home.env.now();
-    this.#progress.settled = this.#progress.handled;
     return encodeSettle(this.id, this.#progress.handled, false);
   }
 
@@ -575,11 +580,26 @@ export class DurableSubscription {
   }
 
   /**
-   * @param {unknown} timer until it asks the bus again, which has ended it
+   * Records that the bus has ended it, which is asked again later.
+   * @param {BusLink} link
    * @internal
    */
-  askLater(timer) {
-    this.#askTimer = timer;
+  endedBy(link) {
+    this.#endedAt.add(link);
+    this.#askLater();
+  }
+
+  #askLater() {
+    const { env, registry } = this.#home;
+    env.clearTimeout(/** @type {never} */ (this.#askTimer));
+    this.#askTimer = env.setTimeout(() => {
+      if (registry.isMoving) {
+        // Until it is known at which bus the client is.
+        this.#askLater();
+      } else if ([...this.#endedAt].some(link => link.isCurrent)) {
+        registry.again(this);
+      }
+    }, ASK_DELAY);
   }
 
   /**
@@ -587,6 +607,7 @@ export class DurableSubscription {
    * @internal
    */
   lost(link) {
+    this.#endedAt.delete(link);
     this.#progress.lost(link);
   }
 
@@ -701,7 +722,6 @@ export class DurableSubscription {
    * @internal
    */
   get beginFrame() {
-    this.#home.env.clearTimeout(/** @type {never} */ (this.#askTimer));
     const { id, name, filter } = this;
     const goesOn = name === '' && this.#progress.isKnown;
     const { start, from } = goesOn ? { start: /** @type {const} */ ('POSITION'), from: this.#progress.covered + 1 } : this.#settings;
@@ -709,7 +729,8 @@ export class DurableSubscription {
   }
 
   /**
-   * @returns {Uint8Array} frames that have to be sent
+   * Returns the frames that settle what is handled, and end it. The settlement may be lost with its connection, so it does not count as told.
+   * @returns {Uint8Array}
    * @internal
    */
   get endFrame() {

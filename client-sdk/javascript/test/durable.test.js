@@ -511,7 +511,7 @@ test('a replay goes on behind what it has got', async () => {
 
 test('one that stands by takes over where the others have come', async () => {
   const handler = noting();
-  const { env, bus, feed, settled, consumer, reconnect } = await consuming(client => durable(client, 'billing', handler));
+  const { env, bus, feed, settled, consumer, reconnect, of } = await consuming(client => durable(client, 'billing', handler));
   assert.deepEqual([consumer.position, consumer.lag()], [0, 0]);
   feed(5, 6, stored(5, 'x', 'y'));
   await settle();
@@ -524,7 +524,7 @@ test('one that stands by takes over where the others have come', async () => {
   assert.deepEqual([consumer.position, settled()], [200, []], 'what others have settled is not settled again');
   feed(201, 201, stored(201, 'z'));
   await env.advance(100);
-  assert.deepEqual([handler.handled, settled()], [['5 x', '6 y', '201 z'], [201]]);
+  assert.deepEqual([handler.handled, settled(), of('truncated')], [['5 x', '6 y', '201 z'], [201], []]);
   await reconnect();
 });
 
@@ -541,9 +541,11 @@ test('one that the bus has ended asks again, but only once', async () => {
   bus.send('PROBLEM', { code: 'REPLACED', about: 1, typeCode: 16 });
   await env.advance(500);
   bus.end();
-  await env.advance(1000);
-  assert.equal(env.bus.of('CONSUME').length, 1, 'the new connection has it already');
+  await env.advance(300);
+  assert.equal(env.bus.of('CONSUME').length, 1);
   env.bus.confirmAll();
+  await env.advance(1000);
+  assert.deepEqual(env.bus.of('CONSUME'), [], 'the new connection has it already');
   feed(1, 1, stored(1, 'x'));
   await settle();
   assert.deepEqual(handler.handled, ['1 x']);
@@ -652,13 +654,46 @@ test('after a failed move a durable subscription stays at its bus', async () => 
   assert.equal(settled(old).at(-1), 3);
 });
 
-test('one that its bus has ended before a move that fails asks that bus again', async () => {
-  const { env, old, fresh } = await moving(client => durable(client, 'billing', () => {}));
+/** Returns a consumer that its bus has ended before it began to move the client. */
+async function movingEnded() {
+  const all = await consuming(client => durable(client, 'billing', () => {}));
+  const old = all.bus;
   old.send('PROBLEM', { code: 'REPLACED', typeCode: 16, about: 1 });
-  await env.advance(5000);
+  all.env.onOpen = connection => connection.welcome({ bus: 'bus-2' });
+  old.send('CHANGE_BUS', { urls: ['ws://bus-2.test/bus'] });
+  await all.env.advance(5000);
   assert.deepEqual(old.of('CONSUME'), [], 'until it is known where the client is');
+  return { ...all, old, fresh: all.env.bus };
+}
+
+test('one that its bus has ended before a move that fails asks that bus again', async () => {
+  const { env, old, fresh } = await movingEnded();
   fresh.end();
   await env.advance(1000);
+  assert.equal(old.of('CONSUME').length, 1);
+});
+
+test('one that its bus has ended before a move is asked for once at the new bus', async () => {
+  const { client, env, old, fresh } = await movingEnded();
+  assert.equal(fresh.of('CONSUME').length, 1);
+  fresh.confirmAll();
+  old.send('BARRIER', { id: old.of('BARRIER')[0].id });
+  await settle();
+  old.send('DRAINED', { id: 1 });
+  await env.advance(5000);
+  assert.equal(client.connection.bus, 'bus-2');
+  assert.deepEqual(fresh.of('CONSUME'), []);
+});
+
+test('one that its bus has ended before the client comes back to it is asked for once', async () => {
+  const { client, env, old, fresh } = await movingEnded();
+  fresh.confirmAll();
+  old.send('BARRIER', { id: old.of('BARRIER')[0].id });
+  await settle();
+  fresh.end();
+  old.send('DRAINED', { id: 1 });
+  await env.advance(2000);
+  assert.equal(client.connection.bus, 'bus-1');
   assert.equal(old.of('CONSUME').length, 1);
 });
 

@@ -132,13 +132,14 @@ public final class BusServer implements AutoCloseable {
     this.authentication = authentication;
     this.admin = admin;
     this.store = store;
-    durable = store == null ? null : new DurableTopics(store.journals(), journalRoutes);
     this.membership = membership;
     this.advisories = advisories;
     loops = new EventLoops(config.listen());
     BusCounters counters = new BusCounters(loops.count());
     SubscriptionIndex index = new SubscriptionIndex(loops.count());
     BusMemory memory = new BusMemory(memoryLimit(config));
+    durable =
+        store == null ? null : new DurableTopics(store.journals(), journalRoutes, loops, memory);
     federation =
         membership.links().isEmpty()
             ? null
@@ -167,7 +168,8 @@ public final class BusServer implements AutoCloseable {
             new QuotaAccounts(advisories, System::nanoTime),
             revocations,
             config.services(),
-            store == null ? null : store.journals());
+            store == null ? null : store.journals(),
+            durable == null ? null : durable.consumers());
     calls =
         new BusCalls(
             loops,
@@ -421,8 +423,7 @@ public final class BusServer implements AutoCloseable {
     if (durable != null && administration != null) {
       journals.apply(administration, String.valueOf(config.durable().directory()));
       // Before clients come: none misses an event.
-      durable.start(
-          loops, transport.contexts().stream().map(LoopContext::router).toList(), bus.memory());
+      durable.start(transport.contexts().stream().map(LoopContext::router).toList());
     }
     transport.start();
     RunningBus view =

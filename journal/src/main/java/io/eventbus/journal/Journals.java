@@ -128,6 +128,20 @@ public interface Journals {
   List<CursorView> cursors(int journal, String after, int max);
 
   /**
+   * Returns a cursor; null if there is no such cursor. Waits for the disk.
+   *
+   * @throws JournalsUnavailableException if it cannot be read now
+   */
+  @Nullable CursorView cursor(int journal, String name);
+
+  /**
+   * Returns the position of the last event of a topic; 0 if the topic is empty. Waits for the disk.
+   *
+   * @throws JournalsUnavailableException if it cannot be read now
+   */
+  long lastOfTopic(int journal, String topic);
+
+  /**
    * Returns the position from which on a journal is read to get the events of a time and later: the
    * first of the chunk in which they begin; 0 if there is no such journal, or if it keeps only last
    * events. Waits for the disk.

@@ -4,17 +4,16 @@ import java.util.List;
 
 /**
  * Answer to one read. Parts and holes are sorted by position; a wanted event from {@code from} to
- * {@code to} is in a part, in a hole or expired.
+ * {@code to} is in a part or in a hole.
  *
  * @param from the position that was asked for
  * @param to the last position that is covered; {@code from - 1} if there is none yet
  * @param parts what was wanted; the first may begin before {@code from}
  * @param holes what is not there
- * @param expired how many wanted events were left out because their time is over
  * @param bytes bytes that were read for it
  */
 public record ReadBatch(
-    long from, long to, List<ReadPart> parts, List<ReadHole> holes, long expired, long bytes) {
+    long from, long to, List<ReadPart> parts, List<ReadHole> holes, long bytes) {
   /** Copies the lists. */
   public ReadBatch {
     parts = List.copyOf(parts);

@@ -15,6 +15,8 @@ public record ReadHole(Reason reason, long from, long to) {
     TRIMMED,
     /** Removed on purpose, one by one. */
     PURGED,
+    /** Past their time to live. */
+    EXPIRED,
     /** Cannot be read here; another replica may have them. */
     DAMAGED
   }

@@ -13,6 +13,7 @@ public final class DataView {
   private long call;
   private long offset;
   private long received;
+  private long consumer;
   private boolean more;
   private boolean last;
   private int payloadStart;
@@ -54,6 +55,7 @@ public final class DataView {
     call = in.readLong("Credit.call");
     offset = in.readOffset("Credit.limit");
     received = in.readOffset("Credit.received");
+    consumer = in.atEnd() ? 0 : in.readLong("Credit.consumer");
   }
 
   /**
@@ -82,6 +84,15 @@ public final class DataView {
    */
   public long limit() {
     return offset;
+  }
+
+  /**
+   * Returns the consumer that a {@code Credit} is about.
+   *
+   * @return the client's number; 0 for none
+   */
+  public long consumer() {
+    return consumer;
   }
 
   /**

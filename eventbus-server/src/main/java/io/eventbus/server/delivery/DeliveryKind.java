@@ -49,7 +49,13 @@ public enum DeliveryKind {
    * order and writes it in turn with events, whatever these wait for; it counts how many it has
    * written, and its creator bounds how much of it waits.
    */
-  BULK(false, Overtaking.NEVER);
+  BULK(false, Overtaking.NEVER),
+
+  /**
+   * As {@link #BULK}, but stored events for a consumer of the client, and what comes in their
+   * order.
+   */
+  FEED(false, Overtaking.NEVER);
 
   /** Condition under which a kind is written before events that were queued before it. */
   private enum Overtaking {

@@ -6,6 +6,7 @@ import io.eventbus.server.delivery.Loops;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.routing.Router;
+import io.netty.buffer.PooledByteBufAllocator;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -17,12 +18,19 @@ public final class DurableTopics implements AutoCloseable {
   /** Bytes of chunks that wait for subscribers. */
   private static final long FEED_BYTES = 16 << 20;
 
+  /** Bytes of chunks that are kept for consumers near the end of their journals. */
+  private static final long TAIL_BYTES = 16 << 20;
+
   /** Time between two looks at what journals hold. */
   private static final long FIGURES_SECONDS = 5;
 
   private final Journals journals;
   private final JournalRoutes routes;
+  private final Loops loops;
+  private final BusMemory memory;
   private final ScheduledThreadPoolExecutor pauses;
+  private final ScheduledThreadPoolExecutor readers;
+  private final JournalConsumers consumers;
   private final JournalSums sums;
   private Journals.@Nullable Watch watch;
   private @Nullable JournalCatalog routed;
@@ -32,29 +40,57 @@ public final class DurableTopics implements AutoCloseable {
    *
    * @param routes are kept as the journals are
    */
-  public DurableTopics(Journals journals, JournalRoutes routes) {
+  public DurableTopics(Journals journals, JournalRoutes routes, Loops loops, BusMemory memory) {
     this.journals = journals;
     this.routes = routes;
     this.sums = new JournalSums(journals);
-    pauses =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "eventbus-journals");
-              thread.setDaemon(true);
-              return thread;
-            });
+    this.loops = loops;
+    this.memory = memory;
+    pauses = threads(1, "eventbus-journals");
+    readers = threads(JournalConsumers.READERS, "eventbus-readers");
+    consumers =
+        new JournalConsumers(
+            journals,
+            loops,
+            memory,
+            PooledByteBufAllocator.DEFAULT,
+            TAIL_BYTES,
+            new ReadTurns((task, millis) -> run(readers, task, millis), JournalConsumers.READERS),
+            System::nanoTime);
+  }
+
+  private static ScheduledThreadPoolExecutor threads(int count, String name) {
+    return new ScheduledThreadPoolExecutor(
+        count,
+        task -> {
+          Thread thread = new Thread(task, name);
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  /** Returns what the consumers of the journals share. */
+  public JournalConsumers consumers() {
+    return consumers;
   }
 
   /** Begins to deliver what is published from now on. To be called once. */
-  public void start(Loops loops, List<Router> routers, BusMemory memory) {
-    JournalFeed feed = new JournalFeed(journals, loops, routers, memory, FEED_BYTES, this::pause);
+  public void start(List<Router> routers) {
+    JournalFeed feed =
+        new JournalFeed(
+            journals,
+            loops,
+            routers,
+            memory,
+            FEED_BYTES,
+            (task, millis) -> run(pauses, task, millis));
     watch =
         journals.watch(
             changes -> {
               route();
               sums.applied(changes);
               feed.applied(changes);
+              consumers.applied(changes);
             });
     route();
     var unused = pauses.scheduleWithFixedDelay(sums::refresh, 0, FIGURES_SECONDS, TimeUnit.SECONDS);
@@ -69,9 +105,9 @@ public final class DurableTopics implements AutoCloseable {
     }
   }
 
-  private void pause(Runnable task, long millis) {
+  private static void run(ScheduledThreadPoolExecutor threads, Runnable task, long millis) {
     try {
-      var unused = pauses.schedule(task, millis, TimeUnit.MILLISECONDS);
+      var unused = threads.schedule(task, millis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       // The bus has ended.
     }
@@ -94,5 +130,6 @@ public final class DurableTopics implements AutoCloseable {
       watch.close();
     }
     pauses.shutdownNow();
+    readers.shutdownNow();
   }
 }

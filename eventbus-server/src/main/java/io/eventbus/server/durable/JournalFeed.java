@@ -19,12 +19,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * those of a journal in the order of their positions.
  */
 final class JournalFeed implements JournalListener {
-  /** Runner of tasks that may wait for the disk, on a thread for that. */
-  interface Pauses {
-    /** Runs a task after a time in milliseconds; not if the bus has ended. */
-    void run(Runnable task, long millis);
-  }
-
   private static final TopicFilter ALL = TopicFilter.parse(">");
 
   private final Journals journals;

@@ -128,7 +128,7 @@ final class Backlog {
   void addFrame(Delivery frame) {
     Conflater c = conflater;
     DeliveryKind kind = frame.kind();
-    if (kind == DeliveryKind.BULK) {
+    if (kind == DeliveryKind.BULK || kind == DeliveryKind.FEED) {
       DeliveryRing made = bulk;
       if (made == null) {
         made = new DeliveryRing();
@@ -171,6 +171,12 @@ final class Backlog {
   long bulkWritten() {
     DeliveryRing b = bulk;
     return b == null ? 0 : b.taken();
+  }
+
+  /** Returns the bytes of stored events for consumers, and of what comes in their order. */
+  long feedBytes() {
+    DeliveryRing b = bulk;
+    return b == null ? 0 : b.feedBytes();
   }
 
   /** Returns the bytes of all that overtakes events. */

@@ -35,6 +35,7 @@ final class DeliveryRing {
   private long controlBytes;
   private long invokesTaken;
   private long taken;
+  private long feedBytes;
 
   /** Adds events. */
   void add(Delivery delivery, Overflow policy) {
@@ -105,6 +106,8 @@ final class DeliveryRing {
       droppableBytes += n;
     } else if (delivery.kind().isAnswer()) {
       controlBytes += n;
+    } else if (delivery.kind() == DeliveryKind.FEED) {
+      feedBytes += n;
     }
   }
 
@@ -127,7 +130,7 @@ final class DeliveryRing {
   Delivery poll() {
     Delivery first = get(0);
     count(first, ring[head + 1], -1);
-    taken++;
+    taken += first.kind() == DeliveryKind.FEED ? 0 : 1;
     if (first.kind() == DeliveryKind.INVOKE) {
       invokesTaken++;
     }
@@ -240,7 +243,11 @@ final class DeliveryRing {
     return controlBytes;
   }
 
-  /** Returns how many were removed since the start. */
+  long feedBytes() {
+    return feedBytes;
+  }
+
+  /** Returns how many were removed since the start, without those of feeds. */
   long taken() {
     return taken;
   }

@@ -47,6 +47,16 @@ public interface Outbound extends Subscriber {
    */
   void onBulkWritten(LongConsumer listener);
 
+  /** Returns the bytes of frames of {@code DeliveryKind.FEED} that wait. */
+  long feedBytes();
+
+  /**
+   * Sets the listener for the progress of these frames.
+   *
+   * @param listener called on the loop when some were written to the socket; may send
+   */
+  void onFeedWritten(Runnable listener);
+
   /**
    * Holds deliveries back once this many bytes of them have been sent since the welcome. After the
    * first call, other frames overtake deliveries.

@@ -90,6 +90,7 @@ public final class OutboundQueue implements Outbound {
   private long heapBytes;
   private LongConsumer onBulkWritten = frames -> {};
   private long bulkTold;
+  private Runnable onFeedWritten = () -> {};
 
   /**
    * Creates an empty queue.
@@ -454,6 +455,7 @@ public final class OutboundQueue implements Outbound {
     boolean wrote = false;
     long now = System.nanoTime();
     int deflated = 0;
+    long feedBytes = backlog.feedBytes();
     for (DeliveryRing next = next(); next != null; next = next()) {
       if (deflated > DEFLATED_IN_TURN) {
         // Other connections first: deflating takes milliseconds.
@@ -479,6 +481,19 @@ public final class OutboundQueue implements Outbound {
       bulkTold = bulk;
       onBulkWritten.accept(bulk);
     }
+    if (backlog.feedBytes() < feedBytes) {
+      onFeedWritten.run();
+    }
+  }
+
+  @Override
+  public long feedBytes() {
+    return backlog.feedBytes();
+  }
+
+  @Override
+  public void onFeedWritten(Runnable listener) {
+    onFeedWritten = listener;
   }
 
   @Override

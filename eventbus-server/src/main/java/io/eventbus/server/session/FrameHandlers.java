@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurableFrames;
 import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBusFailed;
@@ -34,7 +35,10 @@ final class FrameHandlers {
         TypeCode.UNSUBSCRIBE,
         (session, in, from, to, retry) -> {
           long id = ControlFrames.unsubscribe(in, from, to).getId();
-          if (!session.subscriptions().unsubscribe(id, retry)) {
+          SessionConsumers consumers = session.consumersIfAny();
+          if (consumers != null && consumers.has(id)) {
+            consumers.unsubscribe(id);
+          } else if (!session.subscriptions().unsubscribe(id, retry)) {
             return false;
           }
           session.move().progresses();
@@ -64,6 +68,22 @@ final class FrameHandlers {
         TypeCode.CREDIT,
         (session, in, from, to, retry) -> {
           session.calls().credit(in, from, to, session.receivedNanos());
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.CONSUME,
+        (session, in, from, to, retry) ->
+            session.consumers().consume(DurableFrames.consume(in, from, to), retry));
+    BY_TYPE.put(
+        TypeCode.SETTLE,
+        (session, in, from, to, retry) -> {
+          session.consumers().settle(DurableFrames.settle(in, from, to));
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.ASK,
+        (session, in, from, to, retry) -> {
+          session.consumers().questions().ask(DurableFrames.ask(in, from, to));
           return true;
         });
     BY_TYPE.put(
@@ -119,7 +139,7 @@ final class FrameHandlers {
 
   private FrameHandlers() {}
 
-  /** Returns whether a type is for durable topics, which this bus does not have. */
+  /** Returns whether a type is for durable topics, which not every bus has. */
   static boolean isForDurableTopics(TypeCode type) {
     return type == TypeCode.CONSUME || type == TypeCode.SETTLE || type == TypeCode.ASK;
   }
@@ -127,7 +147,10 @@ final class FrameHandlers {
   /** Returns the id that a frame is about; 0 for a type without one. */
   static long idOf(@Nullable TypeCode type, ByteBuffer in, int from, int to) {
     boolean has =
-        type == TypeCode.SUBSCRIBE || type == TypeCode.REGISTER || type == TypeCode.CAPACITY;
+        type == TypeCode.SUBSCRIBE
+            || type == TypeCode.REGISTER
+            || type == TypeCode.CAPACITY
+            || (type != null && isForDurableTopics(type));
     return has ? ServiceFrames.firstNumber(in, from, to) : 0;
   }
 

@@ -9,6 +9,7 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
 import io.eventbus.server.admission.AddressLimits;
+import io.eventbus.server.durable.JournalConsumers;
 import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.security.Permissions;
@@ -34,6 +35,7 @@ public final class Session {
   private final LoopContext loop;
   private final Outbound out;
   private final ConnectionControl connection;
+  private final AddressLimits address;
   private final SessionAdmission admission;
   private final SessionExpiry expiry;
   private final SessionMove move;
@@ -45,6 +47,9 @@ public final class Session {
 
   // Allocated with the first barrier.
   private @Nullable SessionBarriers barriers;
+
+  // Allocated with the first frame for durable topics; any thread reads.
+  private volatile @Nullable SessionConsumers consumers;
 
   // Allocated with the first event of a client that also takes part in calls.
   private @Nullable PublishBacklog backlog;
@@ -65,6 +70,7 @@ public final class Session {
     this.loop = loop;
     this.out = out;
     this.connection = connection;
+    this.address = address;
     this.move = new SessionMove(loop, out, connection, this);
     this.expiry = new SessionExpiry(loop, this);
     this.admission = new SessionAdmission(loop, out, connection, address, this, move, expiry);
@@ -219,7 +225,7 @@ public final class Session {
           "");
       return true;
     }
-    if (FrameHandlers.isForDurableTopics(type)) {
+    if (FrameHandlers.isForDurableTopics(type) && loop.bus.consumers() == null) {
       refuse(
           ErrorCode.UNKNOWN_TYPE,
           type
@@ -327,6 +333,10 @@ public final class Session {
     move.onTick();
     expiry.check();
     admission.renewal().onTick();
+    SessionConsumers consuming = consumers;
+    if (consuming != null) {
+      consuming.onTick();
+    }
     PublishBacklog behind = backlog;
     return !admission.isPending()
         && !publishing.awaitsRoom()
@@ -357,6 +367,10 @@ public final class Session {
     admission.cancel();
     move.left();
     calls.close();
+    SessionConsumers consuming = consumers;
+    if (consuming != null) {
+      consuming.close();
+    }
     subscriptions.removeAll(admission::leaveAccount);
     if (backlog != null) {
       backlog.clear();
@@ -420,10 +434,14 @@ public final class Session {
 
   /**
    * Returns the estimated bytes that the bus's memory counts for this client: attributes,
-   * acknowledgements, services, open calls with their requests, and tunnels; any thread.
+   * acknowledgements, services, open calls with their requests, tunnels and consumers; any thread.
    */
   public long keptBytes() {
-    return identity().attributeBytes() + acknowledgements.bytes() + calls.keptBytes();
+    SessionConsumers consuming = consumers;
+    return identity().attributeBytes()
+        + acknowledgements.bytes()
+        + calls.keptBytes()
+        + (consuming == null ? 0 : consuming.keptBytes());
   }
 
   /** Returns the acknowledgements; any thread. */
@@ -434,6 +452,25 @@ public final class Session {
   /** Runs a task when the client's events for durable topics are stored or refused. */
   void whenStored(Runnable task) {
     publishing.whenStored(task);
+  }
+
+  /** Returns the consumers of the client on a bus with durable topics, created on first use. */
+  SessionConsumers consumers() {
+    SessionConsumers created = consumers;
+    if (created == null) {
+      JournalConsumers all = loop.bus.consumers();
+      if (all == null) {
+        throw new IllegalStateException("consumers of a bus without durable topics");
+      }
+      created = new SessionConsumers(loop, all, out, connection, address, this);
+      consumers = created;
+    }
+    return created;
+  }
+
+  /** Returns the consumers of the client; null if it never had any. */
+  @Nullable SessionConsumers consumersIfAny() {
+    return consumers;
   }
 
   SessionBarriers barriers() {

@@ -104,12 +104,17 @@ final class SessionCallFrames {
     tunnelFrame(getOrCreateTunnels().data(in, from, to, nowNanos), TypeCode.DATA.code());
   }
 
-  /** Handles credit for deliveries, or for a stream or tunnel. */
+  /** Handles credit for deliveries, for a consumer, or for a stream or tunnel. */
   void credit(ByteBuffer in, int from, int to, long nowNanos) {
     DataView credit = loop.data;
     credit.readCredit(in, from, to);
     SessionTunnels open = tunnels;
-    if (credit.call() == 0) {
+    if (credit.call() == 0 && credit.consumer() != 0) {
+      SessionConsumers consumers = session.consumersIfAny();
+      if (consumers != null) {
+        consumers.credit(credit.consumer(), credit.limit());
+      }
+    } else if (credit.call() == 0) {
       out.grant(credit.limit());
     } else if (open != null) {
       tunnelFrame(open.credit(credit, nowNanos), TypeCode.CREDIT.code());

@@ -49,6 +49,8 @@ public final class SessionSubscriptions {
   private @Nullable ConnectionQuota quotas;
   private boolean unsubscribedAll;
   private int ofServices;
+  // Ids of consumers of durable topics, which count as subscriptions.
+  private Set<Long> consumers = Set.of();
   private boolean closed;
 
   /**
@@ -85,9 +87,9 @@ public final class SessionSubscriptions {
     index = account;
   }
 
-  /** Returns whether an id is that of a subscription. */
+  /** Returns whether an id is that of a subscription or consumer. */
   boolean has(long id) {
-    return byId.containsKey(id);
+    return byId.containsKey(id) || consumers.contains(id);
   }
 
   /** Sets the permissions that apply from now on. */
@@ -140,19 +142,16 @@ public final class SessionSubscriptions {
           request.getId());
       return true;
     }
-    if (byId.containsKey(request.getId())) {
+    if (has(request.getId())) {
       refuse(
           ErrorCode.DUPLICATE_SUBSCRIPTION,
           "subscription " + request.getId() + " exists already (expected: a new id)",
           request.getId());
       return true;
     }
-    int limit = loop.bus.limits().subscriptions();
-    if (byId.size() >= limit) {
-      refuse(
-          ErrorCode.LIMIT_EXCEEDED,
-          "the connection has " + byId.size() + " subscriptions (expected: at most " + limit + ")",
-          request.getId());
+    String tooManyHere = overLimit();
+    if (tooManyHere != null) {
+      refuse(ErrorCode.LIMIT_EXCEEDED, tooManyHere, request.getId());
       return true;
     }
     int groups = deduplicated().groupsWith(group);
@@ -207,6 +206,68 @@ public final class SessionSubscriptions {
               }
             });
     return true;
+  }
+
+  private @Nullable String overLimit() {
+    int limit = loop.bus.limits().subscriptions();
+    int now = byId.size() + consumers.size();
+    return now < limit
+        ? null
+        : "the connection has " + now + " subscriptions (expected: at most " + limit + ")";
+  }
+
+  /**
+   * Acquires the resources of a consumer of durable topics. Returns null, or the limit that it
+   * would exceed; then nothing was acquired.
+   *
+   * @param bytes its heap, about
+   */
+  @Nullable String acquireConsumer(long id, long bytes) {
+    String overLimit = overLimit();
+    if (overLimit != null) {
+      return overLimit;
+    }
+    ConnectionQuota quota = quotas;
+    String overQuota = quota == null ? null : quota.acquireSubscription();
+    if (overQuota != null) {
+      return overQuota;
+    }
+    if (!address.acquireSubscriptionBytes(bytes)) {
+      if (quota != null) {
+        quota.releaseSubscription();
+      }
+      return "the subscriptions of all connections from the client's address have no room for "
+          + bytes
+          + " bytes more (expected: at most limits.address-memory-percent of"
+          + " limits.subscription-bytes)";
+    }
+    if (consumers.isEmpty()) {
+      consumers = new HashSet<>(4);
+    }
+    consumers.add(id);
+    return null;
+  }
+
+  /** Releases the resources of a consumer. */
+  void releaseConsumer(long id, long bytes) {
+    consumers.remove(id);
+    address.releaseSubscriptionBytes(bytes);
+    if (quotas != null) {
+      quotas.releaseSubscription();
+    }
+  }
+
+  /** Releases the resources of all consumers, for {@link #removeAll}. */
+  void releaseConsumers(long bytes) {
+    consumers = Set.of();
+    if (bytes > 0) {
+      address.releaseSubscriptionBytes(bytes);
+    }
+  }
+
+  /** Returns why the client may not consume what a filter selects; null if it may. */
+  @Nullable String forbidden(TopicFilter filter) {
+    return forbidden(filter, Overflow.DROP_OLDEST);
   }
 
   /** Acquires the resources of a subscription; returns null, or the limit that it would exceed. */
@@ -520,9 +581,12 @@ public final class SessionSubscriptions {
     return unsubscribedAll;
   }
 
-  /** Returns the number of subscriptions that use memory, including those that are ending. */
+  /**
+   * Returns the number of subscriptions and consumers that use memory, including those that are
+   * ending.
+   */
   int held() {
-    return byId.size() + leaving.size() + ofServices;
+    return byId.size() + consumers.size() + leaving.size() + ofServices;
   }
 
   /**

@@ -153,7 +153,9 @@ final class TokenRenewal {
     if (rest == null || !session.isOpen()) {
       return;
     }
-    if (session.subscriptions().endForbidden(rest)) {
+    SessionConsumers consumers = session.consumersIfAny();
+    if (session.subscriptions().endForbidden(rest)
+        && (consumers == null || consumers.endForbidden())) {
       unreviewed = null;
       confirm();
     }

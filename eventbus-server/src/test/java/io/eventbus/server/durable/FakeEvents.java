@@ -15,14 +15,27 @@ import java.nio.charset.StandardCharsets;
 public final class FakeEvents {
   private FakeEvents() {}
 
-  /** Publishes an event, which has to be taken at once. */
+  /**
+   * Publishes events, which have to be taken at once.
+   *
+   * @param sequence number of the first
+   */
   public static void publish(
-      Journals journals, int journal, String topic, long sequence, String payload) {
-    byte[] bytes = payload.getBytes(StandardCharsets.UTF_8);
-    int size = Frames.eventSize(1, -1, EncodedHeaders.NONE.size(), bytes.length);
-    ByteBuffer event = ByteBuffer.allocate(size);
-    Frames.writeEvent(event, 1, null, EncodedHeaders.NONE, bytes);
-    EventBlock block = new EventBlock(event, 0, size, 1, size);
+      Journals journals, int journal, String topic, long sequence, String... payloads) {
+    int size = 0;
+    int max = 0;
+    for (String payload : payloads) {
+      int bytes = payload.getBytes(StandardCharsets.UTF_8).length;
+      int one = Frames.eventSize(1, -1, EncodedHeaders.NONE.size(), bytes);
+      size += one;
+      max = Math.max(max, one);
+    }
+    ByteBuffer all = ByteBuffer.allocate(size);
+    for (String payload : payloads) {
+      Frames.writeEvent(
+          all, 1, null, EncodedHeaders.NONE, payload.getBytes(StandardCharsets.UTF_8));
+    }
+    EventBlock block = new EventBlock(all, 0, size, payloads.length, max);
     ByteBuffer events = ByteBuffer.allocate(block.size());
     block.write(events);
     PublishHead head =

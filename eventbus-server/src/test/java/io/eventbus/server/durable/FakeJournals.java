@@ -10,15 +10,18 @@ import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalListener;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.StoredEventReader;
+import io.eventbus.journal.codec.Entry;
 import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
 import io.eventbus.journal.codec.EntryWriter;
 import io.eventbus.journal.codec.ShardRecord;
 import io.eventbus.journal.read.JournalPositions;
 import io.eventbus.journal.read.JournalReader;
+import io.eventbus.journal.read.LatestReader;
 import io.eventbus.journal.read.ReadRequest;
 import io.eventbus.journal.rows.RowScan;
 import io.eventbus.journal.state.CursorRow;
@@ -145,12 +148,16 @@ public final class FakeJournals implements Journals {
   private synchronized RecordResult apply(ByteBuffer entry) {
     EntryWriter.setStamp(entry, 0, ++stamp);
     ShardChanges changes;
+    ShardRecord record;
     try {
-      changes = shard.apply(new EntryReader().read(entry), rows);
+      Entry read = new EntryReader().read(entry);
+      record = read.records().get(0);
+      changes = shard.apply(read, rows);
     } catch (EntryFormatException e) {
       throw new AssertionError(e);
     }
     rows.commit();
+    change(record, changes.results().get(0));
     List<AppliedChanges.AppliedChunk> chunks = new ArrayList<>();
     changes
         .chunks()
@@ -180,19 +187,20 @@ public final class FakeJournals implements Journals {
             stage.completeExceptionally(
                 new JournalsUnavailableException(
                     "journals: no answer (expected: one within 10 s)")),
-        result -> {
-          if (record instanceof ShardRecord.CreateJournal create
-              && result instanceof RecordResult.JournalCreated created) {
-            catalog = catalog.with(created.journal(), create.definition());
-          } else if (record instanceof ShardRecord.ChangeJournal change
-              && result instanceof RecordResult.Done) {
-            catalog = catalog.with(change.journal(), change.definition());
-          } else if (record instanceof ShardRecord.DeleteJournal delete) {
-            catalog = catalog.with(delete.journal(), null);
-          }
-          stage.complete(result);
-        });
+        stage::complete);
     return stage;
+  }
+
+  private void change(ShardRecord record, RecordResult result) {
+    if (record instanceof ShardRecord.CreateJournal create
+        && result instanceof RecordResult.JournalCreated created) {
+      catalog = catalog.with(created.journal(), create.definition());
+    } else if (record instanceof ShardRecord.ChangeJournal change
+        && result instanceof RecordResult.Done) {
+      catalog = catalog.with(change.journal(), change.definition());
+    } else if (record instanceof ShardRecord.DeleteJournal delete) {
+      catalog = catalog.with(delete.journal(), null);
+    }
   }
 
   @Override
@@ -294,20 +302,41 @@ public final class FakeJournals implements Journals {
   }
 
   @Override
+  public synchronized @Nullable CursorView cursor(int journal, String name) {
+    return cursors(journal, "", Integer.MAX_VALUE).stream()
+        .filter(cursor -> cursor.name().equals(name))
+        .findFirst()
+        .orElse(null);
+  }
+
+  @Override
+  public synchronized long lastOfTopic(int journal, String topic) {
+    return JournalPositions.lastOfTopic(rows, journal, topic);
+  }
+
+  @Override
   public synchronized long positionAt(int journal, long time) {
     return JournalPositions.positionAt(rows, journal, time);
   }
 
   @Override
   public StoredEventReader reader(int journal, TopicFilter filter) {
-    JournalReader reader = new JournalReader(journal);
+    JournalReader all = new JournalReader(journal);
+    LatestReader latest = new LatestReader(journal);
     return (from, maxBytes) -> {
       synchronized (this) {
         if (!readable) {
           throw new JournalsUnavailableException("journals: unreadable (expected: readable)");
         }
-        return reader.read(
-            rows, new ReadRequest(from, topic -> matches(journal, topic, filter), maxBytes, stamp));
+        JournalCatalog.Item item = catalog.find(journal);
+        if (item == null) {
+          return null;
+        }
+        ReadRequest request =
+            new ReadRequest(from, topic -> matches(journal, topic, filter), maxBytes, stamp);
+        return item.definition().keep() == KeepPolicy.LATEST
+            ? latest.read(rows, request)
+            : all.read(rows, request);
       }
     };
   }

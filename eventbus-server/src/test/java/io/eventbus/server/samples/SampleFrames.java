@@ -2,8 +2,10 @@ package io.eventbus.server.samples;
 
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.DeliverView;
+import io.eventbus.protocol.DurableFrames;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FeedView;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
@@ -48,6 +50,9 @@ public final class SampleFrames {
       return events.stream().map(Event::payload).toList();
     }
   }
+
+  /** Frame of stored events as a consumer gets it. */
+  public record Fed(long id, long from, long to, long head, List<String> payloads) {}
 
   /** Returns a Publish whose events have no key. */
   public static byte[] publish(String topic, long sequence, boolean confirm, String... payloads) {
@@ -163,6 +168,9 @@ public final class SampleFrames {
             case CANCEL -> ServiceFrames.cancel(message, from, to);
             case DATA -> SampleCalls.data(message, from, to);
             case CREDIT -> ControlFrames.credit(message, from, to);
+            case FEED -> fed(message, from, to);
+            case TOLD -> DurableFrames.told(message, from, to);
+            case TRUNCATED -> DurableFrames.truncated(message, from, to);
             case HELLO,
                 PUBLISH,
                 SUBSCRIBE,
@@ -175,11 +183,8 @@ public final class SampleFrames {
                 CAPACITY,
                 AUTHENTICATE,
                 CONSUME,
-                FEED,
                 SETTLE,
-                ASK,
-                TOLD,
-                TRUNCATED ->
+                ASK ->
                 throw new AssertionError("a bus sent " + type);
           });
     }
@@ -189,6 +194,22 @@ public final class SampleFrames {
   /** Reads a delivery's frame. */
   public static Delivered read(Delivery delivery) {
     return (Delivered) read(delivery.frame()).get(0);
+  }
+
+  private static Fed fed(ByteBuffer in, int from, int to) {
+    FeedView feed = new FeedView();
+    feed.read(in, from, to);
+    List<String> payloads = new ArrayList<>();
+    FrameCursor frame = new FrameCursor().wrap(in, feed.framesStart(), feed.framesEnd());
+    DeliverView view = new DeliverView();
+    while (frame.next()) {
+      view.read(in, frame.bodyStart(), frame.bodyEnd(), UNLIMITED);
+      List<String> events = delivered(in, frame.bodyStart(), frame.bodyEnd()).payloads();
+      // Those before are not for the consumer.
+      long known = Math.max(0, feed.from() - view.offset());
+      payloads.addAll(events.subList((int) Math.min(events.size(), known), events.size()));
+    }
+    return new Fed(feed.id(), feed.from(), feed.to(), feed.head(), payloads);
   }
 
   private static Delivered delivered(ByteBuffer in, int from, int to) {

@@ -61,6 +61,13 @@ final class FakeLink extends IdleConnection {
   /** Number of tunnel frames sent. */
   long bulk;
 
+  /** Bytes of stored events that wait. */
+  long feedBytes;
+
+  /** True if stored events wait until they are written. */
+  boolean holdsFeed;
+
+  private Runnable feedListener = () -> {};
   private LongConsumer bulkListener = frames -> {};
 
   /** Maximum bytes of a call frame for which there is room. */
@@ -102,6 +109,22 @@ final class FakeLink extends IdleConnection {
     bulkListener = listener;
   }
 
+  @Override
+  public long feedBytes() {
+    return feedBytes;
+  }
+
+  @Override
+  public void onFeedWritten(Runnable listener) {
+    feedListener = listener;
+  }
+
+  /** Writes what waits of stored events to the socket. */
+  void writeFeed() {
+    feedBytes = 0;
+    feedListener.run();
+  }
+
   /** Writes the waiting tunnel frames to the socket. */
   void writeBulk() {
     bulkListener.accept(bulk);
@@ -111,6 +134,7 @@ final class FakeLink extends IdleConnection {
   public void send(Delivery frame) {
     assertOpen();
     bulk += frame.kind() == DeliveryKind.BULK ? 1 : 0;
+    feedBytes += holdsFeed && frame.kind() == DeliveryKind.FEED ? frame.size() : 0;
     sent.addAll(SampleFrames.read(frame.frame()));
     frame.release();
   }

@@ -51,6 +51,14 @@ public class IdleConnection extends FakeSubscriber
   public void onBulkWritten(LongConsumer listener) {}
 
   @Override
+  public long feedBytes() {
+    return 0;
+  }
+
+  @Override
+  public void onFeedWritten(Runnable listener) {}
+
+  @Override
   public void grant(long limit) {}
 
   @Override

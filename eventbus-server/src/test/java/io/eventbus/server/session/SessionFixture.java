@@ -4,6 +4,8 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.delivery.LoopBarrier;
 import io.eventbus.server.durable.FakeJournals;
+import io.eventbus.server.durable.FakeReads;
+import io.eventbus.server.durable.JournalConsumers;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.JournalRoutes;
@@ -41,6 +43,8 @@ final class SessionFixture {
   private ClusterGuarantees cluster = ClusterGuarantees.ALONE;
   private WorkBudget budget = new WorkBudget(() -> 0);
   @Nullable FakeJournals journals;
+  final FakeReads reads = new FakeReads();
+  private @Nullable JournalConsumers consumers;
   private @Nullable LoopContext context;
 
   SessionFixture(Clock clock, Authentications authentications) {
@@ -64,7 +68,9 @@ final class SessionFixture {
   }
 
   SessionFixture withJournals() {
-    journals = new FakeJournals();
+    FakeJournals created = new FakeJournals();
+    journals = created;
+    consumers = reads.consumers(created, loops, memory, allocator);
     return this;
   }
 
@@ -111,7 +117,8 @@ final class SessionFixture {
             quotas,
             revocations,
             config.services(),
-            journals);
+            journals,
+            journals == null ? null : consumers);
     LoopStats stats = counters.loops().get(0);
     Router router =
         new Router(

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** Reader of the topics of a journal that a filter matches. */
 final class FilteredReader implements StoredEventReader {
   /** Maximum number of topics of which it remembers whether the filter matches. */
-  private static final int MAX_KNOWN = 100_000;
+  private static final int MAX_KNOWN = 10_000;
 
   /** Access to the store as it is at the time of a call. */
   interface Rows {

@@ -354,15 +354,33 @@ public final class ShardJournals implements Journals, AutoCloseable {
             (rows, stamp) -> {
               try (RowScan scan = rows.scan(from, Keys.end(Keys.CURSOR, journal))) {
                 while (found.size() < max && scan.next()) {
-                  CursorRow row = CursorRow.decode(scan.value());
                   String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
-                  found.add(
-                      new CursorView(name, row.filter(), row.floor(), row.epoch(), row.stamp()));
+                  found.add(view(name, scan.value()));
                 }
               }
               return null;
             });
     return found;
+  }
+
+  @Override
+  public @Nullable CursorView cursor(int journal, String name) {
+    return read(
+        (rows, stamp) -> {
+          byte[] value = rows.get(Keys.cursor(journal, name));
+          return value == null ? null : view(name, value);
+        });
+  }
+
+  private static CursorView view(String name, byte[] value) {
+    CursorRow row = CursorRow.decode(value);
+    return new CursorView(name, row.filter(), row.floor(), row.epoch(), row.stamp());
+  }
+
+  @Override
+  public long lastOfTopic(int journal, String topic) {
+    Long position = read((rows, stamp) -> JournalPositions.lastOfTopic(rows, journal, topic));
+    return position == null ? 0 : position;
   }
 
   @Override

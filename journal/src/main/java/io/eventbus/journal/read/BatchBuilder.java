@@ -14,7 +14,6 @@ final class BatchBuilder {
   private final List<ReadPart> parts = new ArrayList<>();
   private final List<ReadHole> holes = new ArrayList<>();
   private long next;
-  private long expired;
   private long bytes;
 
   BatchBuilder(ReadRequest request) {
@@ -43,8 +42,19 @@ final class BatchBuilder {
   /** Covers everything before a position, and tells that what is not covered yet is not there. */
   void holeUntil(Reason reason, long position) {
     if (position > next) {
-      holes.add(new ReadHole(reason, next, position - 1));
+      add(reason, next, position - 1);
       next = position;
+    }
+  }
+
+  /** Adds a hole, as a part of the one before it if it can be. */
+  private void add(Reason reason, long from, long to) {
+    int last = holes.size() - 1;
+    ReadHole before = last < 0 ? null : holes.get(last);
+    if (before != null && before.reason() == reason && before.to() == from - 1) {
+      holes.set(last, new ReadHole(reason, before.from(), to));
+    } else {
+      holes.add(new ReadHole(reason, from, to));
     }
   }
 
@@ -56,7 +66,7 @@ final class BatchBuilder {
     }
     if (request.topics().test(part.topic())) {
       if (part.expiry() != 0 && part.expiry() <= request.now()) {
-        expired += end - Math.max(next, part.position());
+        add(Reason.EXPIRED, Math.max(next, part.position()), end - 1);
       } else {
         parts.add(new ReadPart(part.position(), part.events(), part.topic(), part.frame()));
       }
@@ -65,6 +75,6 @@ final class BatchBuilder {
   }
 
   ReadBatch build() {
-    return new ReadBatch(request.from(), next - 1, parts, holes, expired, bytes);
+    return new ReadBatch(request.from(), next - 1, parts, holes, bytes);
   }
 }

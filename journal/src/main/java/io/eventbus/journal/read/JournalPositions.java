@@ -6,6 +6,8 @@ import io.eventbus.journal.rows.RowReader;
 import io.eventbus.journal.rows.RowScan;
 import io.eventbus.journal.state.JournalCounters;
 import io.eventbus.journal.state.Keys;
+import io.eventbus.journal.state.TopicRow;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** Finding positions of a journal. */
@@ -16,6 +18,12 @@ public final class JournalPositions {
   public static @Nullable JournalCounters counters(RowReader rows, int journal) {
     byte[] value = rows.get(Keys.journalCounters(journal));
     return value == null ? null : JournalCounters.decode(value);
+  }
+
+  /** Returns the position of the last event of a topic; 0 if the topic is empty. */
+  public static long lastOfTopic(RowReader rows, int journal, String topic) {
+    byte[] value = rows.get(Keys.topic(journal, topic.getBytes(StandardCharsets.UTF_8)));
+    return value == null ? 0 : TopicRow.decode(value).lastPosition();
   }
 
   /**

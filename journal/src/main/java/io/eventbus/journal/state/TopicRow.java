@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Row of a topic. A topic whose last event was trimmed is empty; its row stays as long as something
  * is known of its producers, so that repetitions are found.
  */
-final class TopicRow implements Row {
+public final class TopicRow implements Row {
   private static final int FORMAT = 1;
   private static final int MEMORY_BYTES = 64;
 
@@ -30,7 +30,8 @@ final class TopicRow implements Row {
     this.lastSequence = lastSequence;
   }
 
-  static TopicRow decode(byte[] value) {
+  /** Reads the value of a row. */
+  public static TopicRow decode(byte[] value) {
     BodyReader in = RowFormat.reader(value, FORMAT);
     long number = in.readLong("number");
     long lastPosition = in.readLong("lastPosition");
@@ -50,6 +51,11 @@ final class TopicRow implements Row {
   @Override
   public int memoryBytes() {
     return MEMORY_BYTES;
+  }
+
+  /** Returns the position of the last event; 0 if the topic is empty. */
+  public long lastPosition() {
+    return lastPosition;
   }
 
   boolean isEmpty() {

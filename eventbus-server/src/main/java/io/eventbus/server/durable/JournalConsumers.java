@@ -1,0 +1,219 @@
+package io.eventbus.server.durable;
+
+import io.eventbus.journal.AppliedChanges;
+import io.eventbus.journal.AppliedChanges.AppliedChunk;
+import io.eventbus.journal.JournalCatalog;
+import io.eventbus.journal.JournalListener;
+import io.eventbus.journal.Journals;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.delivery.Loops;
+import io.eventbus.server.memory.BusMemory;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consumers of the journals of this bus, and what they share: the ends of their journals, the
+ * threads that read for those behind, the turns of durable subscriptions. Any thread.
+ */
+public final class JournalConsumers implements JournalListener {
+  /** Number of threads that read. */
+  static final int READERS = 2;
+
+  private final Journals journals;
+  private final Loops loops;
+  private final BusMemory memory;
+  private final ByteBufAllocator allocator;
+  private final long tailBytes;
+  private final ReadTurns reads;
+  private final KnownReaders readers;
+  private final LongSupplier nanoTime;
+  private final ExclusiveTurns exclusive = new ExclusiveTurns();
+  private final List<TailPieces> tails = new ArrayList<>();
+  private final Map<Integer, ConsumedJournal> consumed = new ConcurrentHashMap<>();
+  // The oldest first; under the lock.
+  private final Map<TailChunk, ConsumedJournal> kept = new LinkedHashMap<>();
+  private long keptBytes;
+
+  /**
+   * Creates consumers; {@link #applied} has to be told of everything from then on.
+   *
+   * @param tailBytes bytes of chunks that are kept for consumers near the end of their journals
+   * @param reads runs what waits for the disk
+   * @param nanoTime clock such as {@link System#nanoTime}
+   */
+  JournalConsumers(
+      Journals journals,
+      Loops loops,
+      BusMemory memory,
+      ByteBufAllocator allocator,
+      long tailBytes,
+      ReadTurns reads,
+      LongSupplier nanoTime) {
+    this.journals = journals;
+    this.loops = loops;
+    this.memory = memory;
+    this.allocator = allocator;
+    this.tailBytes = tailBytes;
+    this.reads = reads;
+    this.nanoTime = nanoTime;
+    readers = new KnownReaders(journals);
+    for (int i = 0; i < loops.count(); i++) {
+      tails.add(new TailPieces(allocator, memory));
+    }
+  }
+
+  Journals journals() {
+    return journals;
+  }
+
+  ReadTurns reads() {
+    return reads;
+  }
+
+  KnownReaders readers() {
+    return readers;
+  }
+
+  long nanoTime() {
+    return nanoTime.getAsLong();
+  }
+
+  ExclusiveTurns exclusive() {
+    return exclusive;
+  }
+
+  BusMemory memory() {
+    return memory;
+  }
+
+  ByteBufAllocator allocator() {
+    return allocator;
+  }
+
+  TailPieces tail(int loop) {
+    return tails.get(loop);
+  }
+
+  /** Returns a journal of an account; null if there is none. */
+  public @Nullable JournalInfo find(String account, String name) {
+    for (JournalInfo info : of(account)) {
+      if (info.name().name().equals(name)) {
+        return info;
+      }
+    }
+    return null;
+  }
+
+  /** Returns the journals of an account that have topics of a filter, up to a number. */
+  public List<JournalInfo> find(String account, TopicFilter filter, int max) {
+    List<JournalInfo> found = new ArrayList<>();
+    for (JournalInfo info : of(account)) {
+      if (found.size() < max && info.filters().stream().anyMatch(filter::intersects)) {
+        found.add(info);
+      }
+    }
+    return found;
+  }
+
+  private List<JournalInfo> of(String account) {
+    return journals.catalog().all().stream()
+        .map(JournalInfo::of)
+        .filter(info -> info.name().account().equals(account))
+        .toList();
+  }
+
+  /**
+   * Asks about a journal, on a thread that may wait for the disk.
+   *
+   * @param address object that the clients sharing turns have in common
+   * @param task gets the journals
+   */
+  public void ask(Object address, Consumer<Journals> task) {
+    reads.add(address, () -> task.accept(journals));
+  }
+
+  /** Adds a consumer to a journal. */
+  synchronized ConsumedJournal acquire(JournalInfo info) {
+    ConsumedJournal journal =
+        consumed.computeIfAbsent(info.number(), number -> new ConsumedJournal(info, loops));
+    int unused = journal.addConsumers(1);
+    return journal;
+  }
+
+  /** Removes a consumer from a journal. */
+  synchronized void release(ConsumedJournal journal) {
+    if (journal.addConsumers(-1) == 0) {
+      consumed.remove(journal.number());
+      journal.chunks().forEach(this::forget);
+    }
+  }
+
+  @Override
+  public void applied(AppliedChanges changes) {
+    if (consumed.isEmpty()) {
+      return;
+    }
+    Set<ConsumedJournal> changed = new HashSet<>();
+    for (AppliedChunk chunk : changes.chunks()) {
+      ConsumedJournal journal = consumed.get(chunk.journal());
+      if (journal != null) {
+        keep(journal, chunk, changes.stamp());
+        changed.add(journal);
+      }
+    }
+    JournalCatalog catalog = journals.catalog();
+    for (int number : changes.journals()) {
+      ConsumedJournal journal = consumed.get(number);
+      if (journal != null && catalog.find(number) == null) {
+        journal.deleted();
+        changed.add(journal);
+      }
+    }
+    changed.forEach(ConsumedJournal::wake);
+  }
+
+  private synchronized void keep(ConsumedJournal journal, AppliedChunk applied, long stamp) {
+    if (consumed.get(applied.journal()) != journal) {
+      return;
+    }
+    TailChunk before = journal.find(applied.from());
+    TailChunk chunk = journal.add(applied, stamp);
+    if (chunk == null) {
+      return;
+    }
+    if (before != null) {
+      forget(before);
+    }
+    kept.put(chunk, journal);
+    keptBytes += chunk.size();
+    memory.reserve(chunk.size());
+    Iterator<Map.Entry<TailChunk, ConsumedJournal>> oldest = kept.entrySet().iterator();
+    while (keptBytes > tailBytes && oldest.hasNext()) {
+      Map.Entry<TailChunk, ConsumedJournal> next = oldest.next();
+      oldest.remove();
+      next.getValue().remove(next.getKey());
+      release(next.getKey());
+    }
+  }
+
+  private void forget(TailChunk chunk) {
+    if (kept.remove(chunk) != null) {
+      release(chunk);
+    }
+  }
+
+  private void release(TailChunk chunk) {
+    keptBytes -= chunk.size();
+    memory.release(chunk.size());
+  }
+}

@@ -1,0 +1,83 @@
+package io.eventbus.server.durable;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tasks that wait for the disk, on a bounded number of threads: one task of each client address in
+ * turn, those of one address in order. So a client with thousands of readers delays those of others
+ * little. Any thread.
+ */
+final class ReadTurns {
+  private static final Logger LOG = LoggerFactory.getLogger(ReadTurns.class);
+
+  private final Pauses threads;
+  private final int max;
+  private final Map<Object, Queue<Runnable>> waiting = new LinkedHashMap<>();
+  private int running;
+
+  /**
+   * Creates turns.
+   *
+   * @param threads has at least {@code max} threads
+   * @param max tasks that run at the same time
+   */
+  ReadTurns(Pauses threads, int max) {
+    this.threads = threads;
+    this.max = max;
+  }
+
+  /**
+   * Runs a task when it is its turn; not if the bus has ended.
+   *
+   * @param address object that the clients sharing a turn have in common
+   */
+  void add(Object address, Runnable task) {
+    synchronized (this) {
+      waiting.computeIfAbsent(address, key -> new ArrayDeque<>()).add(task);
+      if (running == max) {
+        return;
+      }
+      running++;
+    }
+    threads.run(this::work, 0);
+  }
+
+  /** Runs a task like {@link #add}, after a time in milliseconds. */
+  void later(Object address, Runnable task, long millis) {
+    threads.run(() -> add(address, task), millis);
+  }
+
+  private void work() {
+    for (Runnable next = poll(); next != null; next = poll()) {
+      try {
+        next.run();
+      } catch (RuntimeException e) {
+        LOG.error("a reader of a journal has failed", e);
+      }
+    }
+  }
+
+  private synchronized @Nullable Runnable poll() {
+    Iterator<Map.Entry<Object, Queue<Runnable>>> all = waiting.entrySet().iterator();
+    if (!all.hasNext()) {
+      running--;
+      return null;
+    }
+    Map.Entry<Object, Queue<Runnable>> first = all.next();
+    Object address = first.getKey();
+    Queue<Runnable> tasks = first.getValue();
+    all.remove();
+    Runnable task = tasks.remove();
+    if (!tasks.isEmpty()) {
+      waiting.put(address, tasks);
+    }
+    return task;
+  }
+}

@@ -1,0 +1,541 @@
+package io.eventbus.server.session;
+
+import io.eventbus.journal.JournalNames;
+import io.eventbus.journal.KeepPolicy;
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Consume;
+import io.eventbus.schema.ConsumeMode;
+import io.eventbus.schema.ConsumeStart;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Settle;
+import io.eventbus.server.admission.AddressLimits;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryAllocator;
+import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.durable.JournalConsumer;
+import io.eventbus.server.durable.JournalConsumers;
+import io.eventbus.server.durable.JournalInfo;
+import io.eventbus.server.queue.Outbound;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consumers of one session. Allocated with the first. Confined to the loop except for {@link
+ * #keptBytes}.
+ */
+final class SessionConsumers implements JournalConsumer.Line {
+  /** Heap of a consumer, about. */
+  static final int CONSUMER_BYTES = 1024;
+
+  /** Bytes of stored events that wait for the client or are being read for it. */
+  private static final long MAX_AHEAD = 512 << 10;
+
+  /** Bytes that wait above which no more consumers begin. */
+  private static final long MAX_WAITING = 2 * MAX_AHEAD;
+
+  /** Maximum number of consumers whose beginning waits for the journal. */
+  private static final int MAX_BEGINNING = 16;
+
+  /** Maximum number of journals that a refusal names. */
+  private static final int MAX_NAMED = 5;
+
+  private final LoopContext loop;
+  private final JournalConsumers all;
+  private final Outbound out;
+  private final ConnectionControl connection;
+  private final AddressLimits address;
+  private final Session session;
+  private final JournalQuestions questions;
+  private final Map<Long, JournalConsumer> byId = new HashMap<>();
+  private final Set<JournalConsumer> waitingForRoom = new LinkedHashSet<>();
+  private final Set<JournalConsumer> ticking = new LinkedHashSet<>();
+  private int reads;
+  private int beginning;
+  private boolean roomIsDue;
+  private boolean awaitsMemory;
+  private boolean closed;
+  private volatile int held;
+  // The request that waits until others have begun.
+  private @Nullable Runnable retry;
+  // Consumers left to review; null for none.
+  private @Nullable Iterator<JournalConsumer> unreviewed;
+
+  SessionConsumers(
+      LoopContext loop,
+      JournalConsumers all,
+      Outbound out,
+      ConnectionControl connection,
+      AddressLimits address,
+      Session session) {
+    this.loop = loop;
+    this.all = all;
+    this.out = out;
+    this.connection = connection;
+    this.address = address;
+    this.session = session;
+    this.questions = new JournalQuestions(all, connection, session, address);
+    out.onFeedWritten(this::room);
+  }
+
+  /** Returns whether an id is that of a consumer. */
+  boolean has(long id) {
+    return byId.containsKey(id);
+  }
+
+  /** Returns whether a consumer reads a journal. */
+  boolean reads(int journal) {
+    return byId.values().stream().anyMatch(each -> each.info().number() == journal);
+  }
+
+  JournalQuestions questions() {
+    return questions;
+  }
+
+  /** Returns the heap of the consumers, about; any thread. */
+  long keptBytes() {
+    return (long) held * CONSUMER_BYTES;
+  }
+
+  /**
+   * Begins a consumer, or refuses it. Returns false if it has to wait; then nothing was done.
+   *
+   * @param again called once if it has to wait
+   */
+  boolean consume(Consume request, Runnable again) {
+    if (beginning >= MAX_BEGINNING || out.feedBytes() > MAX_WAITING) {
+      retry = again;
+      return false;
+    }
+    String illegal = illegal(request);
+    if (illegal != null) {
+      refuse(ErrorCode.ILLEGAL_FILTER, illegal, request);
+      return true;
+    }
+    TopicFilter filter = TopicFilter.parse(request.getFilter());
+    String forbidden = session.subscriptions().forbidden(filter);
+    if (forbidden != null) {
+      refuse(ErrorCode.FORBIDDEN, forbidden, request);
+      return true;
+    }
+    SessionServices services = session.services();
+    if (session.subscriptions().has(request.getId())
+        || (services != null && services.has(request.getId()))) {
+      refuse(
+          ErrorCode.DUPLICATE_SUBSCRIPTION,
+          "the number " + request.getId() + " is in use already (expected: a new one)",
+          request);
+      return true;
+    }
+    JournalInfo journal = find(request, filter);
+    if (journal == null) {
+      return true;
+    }
+    String unsupported = unsupported(request, journal);
+    if (unsupported != null) {
+      refuse(ErrorCode.UNSUPPORTED, unsupported, request);
+      return true;
+    }
+    String overLimit = session.subscriptions().acquireConsumer(request.getId(), CONSUMER_BYTES);
+    if (overLimit != null) {
+      refuse(ErrorCode.LIMIT_EXCEEDED, overLimit, request);
+      return true;
+    }
+    loop.bus.memory().reserve(CONSUMER_BYTES);
+    beginning++;
+    JournalConsumer consumer =
+        new JournalConsumer(
+            all,
+            journal,
+            new JournalConsumer.Wish(
+                request.getId(),
+                filter,
+                request.getName(),
+                request.getStart(),
+                request.getFrom(),
+                request.getLimit()),
+            this);
+    byId.put(request.getId(), consumer);
+    held = byId.size();
+    consumer.start();
+    return true;
+  }
+
+  private static @Nullable String illegal(Consume request) {
+    String filter = TopicFilter.problem(request.getFilter());
+    if (filter != null) {
+      return filter;
+    }
+    String journal =
+        request.getJournal().isEmpty() ? null : JournalNames.problem(request.getJournal());
+    if (journal != null) {
+      return "journal: " + journal;
+    }
+    String name = request.getName().isEmpty() ? null : JournalNames.problem(request.getName());
+    return name == null ? null : "name of the durable subscription: " + name;
+  }
+
+  private static @Nullable String unsupported(Consume request, JournalInfo journal) {
+    if (request.getMode() != ConsumeMode.EXCLUSIVE) {
+      return "the mode of the consumer is unknown to this bus (expected: EXCLUSIVE)";
+    }
+    if (request.getStart() == ConsumeStart.UNKNOWN) {
+      return "the start of the consumer is unknown to this bus (expected: FIRST, NEW,"
+          + " LATEST_VALUES, POSITION or TIME)";
+    }
+    if (request.getStart() == ConsumeStart.LATEST_VALUES && journal.keep() != KeepPolicy.LATEST) {
+      return "journal "
+          + journal.name().name()
+          + " keeps all events (expected for LATEST_VALUES: one that keeps the latest values)";
+    }
+    return null;
+  }
+
+  /** Returns the journal; refuses the request and returns null if there is none. */
+  private @Nullable JournalInfo find(Consume request, TopicFilter filter) {
+    String account = session.principal().account();
+    String name = request.getJournal();
+    if (!name.isEmpty()) {
+      JournalInfo found = all.find(account, name);
+      if (found == null) {
+        refuse(
+            ErrorCode.NO_JOURNAL,
+            "there is no journal " + name + " (expected: one that an operator has created)",
+            request);
+      }
+      return found;
+    }
+    List<JournalInfo> found = all.find(account, filter, MAX_NAMED);
+    if (found.size() == 1) {
+      return found.get(0);
+    }
+    refuse(
+        ErrorCode.NO_JOURNAL,
+        found.isEmpty()
+            ? "no journal has topics of the filter " + filter + " (expected: one that has)"
+            : "journals "
+                + found.stream().map(each -> each.name().name()).collect(Collectors.joining(", "))
+                + " have topics of the filter "
+                + filter
+                + " (expected: a single one, or the name of one)",
+        request);
+    return null;
+  }
+
+  private void refuse(ErrorCode code, String message, Consume request) {
+    session.refuse(code, message, request.getId(), TypeCode.CONSUME.code(), "");
+  }
+
+  /** Settles events. */
+  void settle(Settle request) {
+    JournalConsumer consumer = byId.get(request.getId());
+    if (consumer == null || consumer.wish().name().isEmpty()) {
+      refuse(
+          ErrorCode.UNKNOWN_SUBSCRIPTION,
+          "the connection has no consumer "
+              + request.getId()
+              + " of a durable subscription (expected: the id of a Consume with a name)",
+          request);
+    } else if (request.getUpTo() > consumer.head()) {
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "upTo: "
+              + request.getUpTo()
+              + " is beyond the end of the journal (expected: at most "
+              + consumer.head()
+              + ")",
+          request);
+    } else if (!consumer.settle(request.getUpTo(), request.getConfirm())) {
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "the consumer waits for "
+              + JournalConsumer.MAX_CONFIRMATIONS
+              + " answers to Settle (expected: at most "
+              + JournalConsumer.MAX_CONFIRMATIONS
+              + ")",
+          request);
+    }
+  }
+
+  private void refuse(ErrorCode code, String message, Settle request) {
+    session.refuse(code, message, request.getId(), TypeCode.SETTLE.code(), "");
+  }
+
+  /** Raises the limit of a consumer; one that has ended meanwhile is ignored. */
+  void credit(long id, long limit) {
+    JournalConsumer consumer = byId.get(id);
+    if (consumer != null) {
+      consumer.grant(limit);
+    }
+  }
+
+  /** Ends a consumer, which is there. */
+  void unsubscribe(long id) {
+    JournalConsumer consumer = byId.remove(id);
+    if (consumer == null) {
+      throw new IllegalStateException("no consumer " + id);
+    }
+    if (consumer.isBeginning()) {
+      accepted(consumer);
+    }
+    consumer.end();
+    left(consumer);
+    confirm(TypeCode.UNSUBSCRIBE, id, "", 0);
+    send(ControlFrames.encode(TypeCode.DRAINED, new Drained(id)), DeliveryKind.FEED);
+  }
+
+  /** Releases what a consumer had that has ended. */
+  private void left(JournalConsumer consumer) {
+    ticking.remove(consumer);
+    waitingForRoom.remove(consumer);
+    held = byId.size();
+    loop.bus.memory().release(CONSUMER_BYTES);
+    session.subscriptions().releaseConsumer(consumer.wish().id(), CONSUMER_BYTES);
+  }
+
+  /**
+   * Ends consumers that are no longer allowed. Returns false if the rest is left for a later tick.
+   */
+  boolean endForbidden() {
+    Iterator<JournalConsumer> rest = unreviewed;
+    if (rest == null) {
+      rest = List.copyOf(byId.values()).iterator();
+      unreviewed = rest;
+    }
+    while (rest.hasNext()) {
+      if (!loop.budget().hasReviewLeft()) {
+        return false;
+      }
+      long began = loop.budget().now();
+      JournalConsumer consumer = rest.next();
+      if (byId.get(consumer.wish().id()) == consumer) {
+        String forbidden = session.subscriptions().forbidden(consumer.wish().filter());
+        if (forbidden != null) {
+          consumer.end();
+          ended(consumer, ErrorCode.FORBIDDEN, forbidden, false);
+        }
+      }
+      loop.budget().spendOnReview(began);
+    }
+    unreviewed = null;
+    return true;
+  }
+
+  /** Tells how far consumers have come that get no events. */
+  void onTick() {
+    for (JournalConsumer consumer : List.copyOf(ticking)) {
+      if (consumer.tick()) {
+        ticking.remove(consumer);
+      }
+    }
+  }
+
+  /** Ends all consumers: at once or, if there are many, in later turns. */
+  void close() {
+    closed = true;
+    retry = null;
+    waitingForRoom.clear();
+    ticking.clear();
+    Iterator<JournalConsumer> left = List.copyOf(byId.values()).iterator();
+    long bytes = keptBytes();
+    byId.clear();
+    held = 0;
+    loop.bus.memory().release(bytes);
+    session.subscriptions().releaseConsumers(bytes);
+    if (left.hasNext()) {
+      loop.calls.inSlices(
+          () -> {
+            if (left.hasNext()) {
+              left.next().end();
+            }
+            return left.hasNext();
+          });
+    }
+  }
+
+  // ---- For consumers
+
+  @Override
+  public int loop() {
+    return loop.router.loop();
+  }
+
+  @Override
+  public Object address() {
+    return address.shareOf();
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    connection.execute(task);
+  }
+
+  @Override
+  public DeliveryAllocator frames() {
+    return loop.router.deliveries();
+  }
+
+  @Override
+  public boolean begin(JournalConsumer consumer) {
+    if (closed) {
+      return false;
+    }
+    if (hasRoom()) {
+      reads++;
+      return true;
+    }
+    waitingForRoom.add(consumer);
+    if (loop.bus.memory().isOver() && !awaitsMemory) {
+      awaitsMemory = true;
+      loop.bus
+          .memory()
+          .whenBelow(
+              () ->
+                  connection.execute(
+                      () -> {
+                        awaitsMemory = false;
+                        room();
+                      }));
+    }
+    return false;
+  }
+
+  private boolean hasRoom() {
+    return out.feedBytes() + (long) reads * JournalConsumer.READ_BYTES < MAX_AHEAD
+        && !loop.bus.memory().isOver();
+  }
+
+  @Override
+  public void end(JournalConsumer consumer) {
+    reads--;
+    if (!waitingForRoom.isEmpty() && !roomIsDue) {
+      roomIsDue = true;
+      connection.inTurn(
+          () -> {
+            roomIsDue = false;
+            room();
+          });
+    }
+  }
+
+  /** Lets those go on for which there is room. */
+  private void room() {
+    if (closed) {
+      return;
+    }
+    beginMore();
+    while (hasRoom()) {
+      Iterator<JournalConsumer> waiting = waitingForRoom.iterator();
+      if (!waiting.hasNext()) {
+        return;
+      }
+      JournalConsumer next = waiting.next();
+      waiting.remove();
+      next.advance();
+    }
+  }
+
+  private void beginMore() {
+    Runnable waiting = retry;
+    if (waiting != null && beginning < MAX_BEGINNING && out.feedBytes() <= MAX_WAITING) {
+      retry = null;
+      waiting.run();
+    }
+  }
+
+  @Override
+  public void send(Delivery frame, int events) {
+    if (closed) {
+      frame.release();
+    } else {
+      loop.stats.eventsOut.add(events);
+      out.send(frame);
+    }
+  }
+
+  @Override
+  public void tickSoon(JournalConsumer consumer) {
+    ticking.add(consumer);
+  }
+
+  @Override
+  public void opened() {
+    beginning--;
+    if (!closed) {
+      beginMore();
+    }
+  }
+
+  @Override
+  public void accepted(JournalConsumer consumer) {
+    confirm(TypeCode.CONSUME, consumer.wish().id(), consumer.info().name().name(), 0);
+  }
+
+  @Override
+  public void ended(JournalConsumer consumer, ErrorCode code, String message, boolean retryable) {
+    if (closed || !byId.remove(consumer.wish().id(), consumer)) {
+      return;
+    }
+    left(consumer);
+    loop.bus.stats().countProblem(code);
+    Problem problem =
+        new Problem(code, message, retryable, consumer.wish().id(), TypeCode.CONSUME.code(), "");
+    // Behind the last Feed: the client may use the id again.
+    send(ControlFrames.encode(TypeCode.PROBLEM, problem), DeliveryKind.FEED);
+  }
+
+  @Override
+  public void settled(JournalConsumer consumer, long upTo) {
+    confirm(TypeCode.SETTLE, consumer.wish().id(), "", upTo);
+  }
+
+  @Override
+  public void unsettled(JournalConsumer consumer, String message) {
+    if (!closed) {
+      session.sendProblem(
+          new Problem(
+              ErrorCode.UNAVAILABLE,
+              message,
+              true,
+              consumer.wish().id(),
+              TypeCode.SETTLE.code(),
+              ""));
+    }
+  }
+
+  @Override
+  public void failed() {
+    connection.inTurn(
+        () -> connection.close(CloseReason.OVERLOADED, "the bus has no memory for this client"));
+  }
+
+  /** Confirms a request, before any stored event that follows. */
+  private void confirm(TypeCode type, long id, String topic, long position) {
+    send(
+        ControlFrames.encode(
+            TypeCode.CONFIRM, new Confirm(type.code(), id, topic, -1L, position, false)),
+        DeliveryKind.CALL_ANSWER);
+  }
+
+  private void send(byte[] bytesOfFrame, DeliveryKind kind) {
+    if (closed) {
+      return;
+    }
+    Delivery frame = loop.router.deliveries().allocate(kind, bytesOfFrame.length, 0, 0);
+    frame.append(ByteBuffer.wrap(bytesOfFrame));
+    frame.finish();
+    out.send(frame);
+  }
+}

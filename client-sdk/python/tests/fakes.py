@@ -70,6 +70,8 @@ class PublishSeen:
     schema: int
     confirm: bool
     payloads: list[bytes]
+    #: What only durable topics have: expect, delay and time to live, the latter two in milliseconds.
+    durable: tuple[int, int, int] = (0, 0, 0)
 
     @property
     def last(self) -> int:
@@ -81,6 +83,8 @@ def read_publish(r: Reader) -> PublishSeen:
     for _ in r.items("events", 4):
         at = check_event(r, "Event")
         seen.payloads.append(r.data[at : r.pos])
+    if r.pos < r.end:
+        seen.durable = r.long("expect"), r.long("delay"), r.long("ttl")
     assert r.pos == r.end
     return seen
 
@@ -90,7 +94,14 @@ def plain_event(payload: bytes, at: int = NANOS // 1000) -> bytes:
 
 
 def deliver(
-    topic: str, producer: int, sequence: int, payloads: list[bytes], groups: tuple[int, ...] = (), schema: int = 0
+    topic: str,
+    producer: int,
+    sequence: int,
+    payloads: list[bytes],
+    groups: tuple[int, ...] = (),
+    schema: int = 0,
+    offset: int = -1,
+    origin: bytes = b"",
 ) -> bytes:
     """Returns a Deliver frame of a bus."""
     events = b"".join(map(plain_event, payloads))
@@ -98,11 +109,18 @@ def deliver(
     listed = varint(-len(groups)) + varint(len(ids)) + ids + b"\0" if groups else b"\0"
     body = b"".join(
         [
-            text(topic), varint(producer), varint(sequence), varint(schema), varint(NANOS // 1000 + 500), varint(-1),
-            varint(-len(payloads)), varint(len(events)), events, b"\0", listed,
+            text(topic), varint(producer), varint(sequence), varint(schema), varint(NANOS // 1000 + 500), varint(offset),
+            varint(-len(payloads)), varint(len(events)), events, b"\0", listed, origin,
         ]
     )  # fmt: skip
     return frame(DELIVER, body)
+
+
+def stored(position: int, *payloads: bytes, topic: str = "a", sequence: int | None = None) -> bytes:
+    """Returns a Deliver frame of a journal with the number 900; its publisher is 77, with numbers 100 higher than the
+    journal's."""
+    first = position if sequence is None else sequence
+    return deliver(topic, 900, first, list(payloads), offset=position, origin=varint(77) + varint(first + 100))
 
 
 def numbered(topic: str, producer: int, first: int, last: int, groups: tuple[int, ...] = ()) -> bytes:
@@ -256,9 +274,9 @@ class Driver:
         self.welcome(socket, **fields)
         return socket
 
-    def publish(self, topic: str, payload: bytes) -> FakeWaiter:
+    def publish(self, topic: str, payload: bytes, tail: bytes = b"") -> FakeWaiter:
         waiter = FakeWaiter()
-        assert self.machine.outbox.add(topic, payload, waiter=waiter, now=self.now)
+        assert self.machine.outbox.add(topic, payload, waiter=waiter, now=self.now, tail=tail)
         self.machine.sender.expect_confirm(self.now)
         self.pump()
         return waiter

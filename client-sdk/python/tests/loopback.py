@@ -80,6 +80,8 @@ class Bus:
         self.port = 0
         self.subprotocols: list[Subprotocol] | None = [Subprotocol("eventbus.v1.avro")]
         self.producer = 77
+        #: True to have durable topics; each event gets the position 7.
+        self.durable = False
         #: Life of a token in seconds; 0 for no expiry.
         self.token_life = 0.0
         self._server: Server | None = None
@@ -133,7 +135,9 @@ class Bus:
             if frame.token == "wrong":
                 await ws.send(Problem(BusCode.UNAUTHENTICATED, "a wrong token", False, 0).frame())
                 await ws.close(4500, "a wrong token")
-            welcome = Welcome("bus", "session", self.producer, "secret", LIMITS, (), self._expires_at(), 99, 9)
+            welcome = Welcome(
+                "bus", "session", self.producer, "secret", LIMITS, (), self._expires_at(), 99, 9, durable=self.durable
+            )
             return [welcome.frame()] if self.welcomes else []
         if isinstance(frame, Authenticate):
             return [Confirm(Authenticate.CODE, self._expires_at()).frame()]
@@ -153,7 +157,9 @@ class Bus:
             return [Confirm(Unsubscribe.CODE, frame.id).frame(), Drained(frame.id).frame()]
         if isinstance(frame, PublishSeen):
             await self._deliver(frame)
-            return [Confirm(PUBLISH, frame.last, frame.topic).frame()] if frame.confirm and self.confirms else []
+            position = 7 if self.durable else 0
+            confirm = Confirm(PUBLISH, frame.last, frame.topic, -1, position)
+            return [confirm.frame()] if frame.confirm and self.confirms else []
         if isinstance(frame, (Barrier, Echo)):
             return [frame.frame()]
         return await self._answer_call(ws, frame)

@@ -55,6 +55,8 @@ deliveries = st.fixed_dictionaries(
         "offset": longs,
         "events": st.lists(events, max_size=12),
         "groups": st.lists(longs, max_size=4),
+        "originProducer": longs,
+        "originSequence": longs,
     }
 )
 
@@ -89,7 +91,11 @@ def test_deliveries(record: dict[str, Any], one_block: bool) -> None:
         assert [
             {"publishedAt": e.published_at, "key": e.key, "headers": e.headers, "payload": e.payload} for e in found
         ] == record["events"]
-        assert [e.sequence for e in found] == [record["sequence"] + i for i in range(len(found))]
+        durable = record["offset"] > 0
+        first = record["originSequence" if durable else "sequence"]
+        assert [e.sequence for e in found] == [first + i for i in range(len(found))]
+        assert [e.position for e in found] == [record["offset"] + i if durable else 0 for i in range(len(found))]
+        assert {e.producer for e in found} <= {record["originProducer" if durable else "producer"]}
     if one_block:
         payloads = [e["payload"] for e in record["events"]]
         raw = deliver(record["topic"], record["producer"], record["sequence"], payloads, tuple(record["groups"]))

@@ -187,13 +187,12 @@ def decode(raw: bytes) -> list[dict[str, Any]]:
             events: list[Event] = []
             EventCursor(d).take(events, 1 << 30)
             r = Reader(d.data)
-            origin = durable_frames.read_origin(raw, body, end)
             record = {
                 "topic": d.topic, "producer": str(d.producer), "sequence": str(d.sequence), "schema": str(d.schema),
-                "receivedAt": str(d.received_at), "offset": str(origin.position),
+                "receivedAt": str(d.received_at), "offset": str(d.offset),
                 "events": [event_json(e._d.data[e._start : e._end]) for e in events],
                 "groups": [str(g) for g in d.groups],
-                "originProducer": str(origin.producer), "originSequence": str(origin.sequence),
+                "originProducer": str(d.origin_producer), "originSequence": str(d.origin_sequence),
             }  # fmt: skip
         elif code == records.PUBLISH:
             record = decode_publish(r)

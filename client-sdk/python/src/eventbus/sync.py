@@ -35,7 +35,7 @@ from ._api.answers import Response
 from ._api.checks import check_range
 from ._api.happenings import Connection, Counters, Gap, Interruption, State
 from ._api.options import ConnectOptions
-from ._api.payload import Codec, EventOptions, Payload, as_payload
+from ._api.payload import Codec, EventOptions, Payload, PublishOptions, as_payload
 from ._api.published import Published
 from ._sync.portal import Portal, the_portal
 from ._sync.sending import Sending
@@ -104,12 +104,12 @@ class EventBus(Listeners):
         *,
         codec: None = None,
         timeout: float | None = None,
-        **event: Unpack[EventOptions],
+        **event: Unpack[PublishOptions],
     ) -> Published: ...
 
     @overload
     def publish(
-        self, topic: str, payload: T, *, codec: Codec[T], timeout: float | None = None, **event: Unpack[EventOptions]
+        self, topic: str, payload: T, *, codec: Codec[T], timeout: float | None = None, **event: Unpack[PublishOptions]
     ) -> Published: ...
 
     def publish(
@@ -121,6 +121,9 @@ class EventBus(Listeners):
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
+        expected: int | None = None,
+        delay: float = 0.0,
+        ttl: float | None = None,
         codec: Codec[Any] | None = None,
         timeout: float | None = None,
     ) -> Published:
@@ -133,7 +136,7 @@ class EventBus(Listeners):
             left = await self._sending.empty(wait, "publish")
             return await self._inner.publish(
                 topic, payload, key=key, headers=headers, published_at=published_at, schema=schema, codec=codec,
-                timeout=None if timeout is None else left,
+                expected=expected, delay=delay, ttl=ttl, timeout=None if timeout is None else left,
             )  # fmt: skip
 
         return self._portal.call(work())

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Protocol, TypedDict, TypeVar
 
+from .._wire.codec import MAX_LONG
+from .._wire.durable_frames import publish_tail
 from .._wire.events import Event
 from .call_event import CallEvent
+from .checks import check_range
 
 Payload = bytes | bytearray | memoryview | str
 T = TypeVar("T")
+#: Maximum of ``delay`` and ``ttl``, in seconds.
+MAX_DURABLE_SECONDS = 3650 * 86_400
 
 
 class Codec(Protocol[T]):
@@ -34,6 +40,31 @@ class EventOptions(TypedDict, total=False):
     headers: Mapping[str, str] | None
     published_at: int | None
     schema: int
+
+
+class PublishOptions(EventOptions, total=False):
+    """Options of an event with a confirmation; ``EventBus.publish`` documents each."""
+
+    expected: int | None
+    delay: float
+    ttl: float | None
+
+
+def durable_fields(expected: int | None, delay: float, ttl: float | None) -> bytes:
+    """Encodes what only durable topics have; empty for nothing. Raises ValueError."""
+    if expected is None and not delay and ttl is None:
+        return b""
+    if expected is not None:
+        check_range("expected", expected, 0, MAX_LONG - 1, "(0, or a position)", whole=True)
+    check_range("delay", delay, 0, MAX_DURABLE_SECONDS, "s")
+    if ttl is not None:
+        check_range("ttl", ttl, 0.001, MAX_DURABLE_SECONDS, "s")
+    return publish_tail(0 if expected is None else expected + 1, _millis(delay), _millis(ttl or 0))
+
+
+def _millis(seconds: float) -> int:
+    """Rounds up, except for what is an error of floating-point numbers."""
+    return math.ceil(round(seconds * 1000, 6))
 
 
 def as_payload(payload: Any, schema: int, codec: Codec[Any] | None) -> tuple[bytes, int]:

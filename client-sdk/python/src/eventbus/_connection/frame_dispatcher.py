@@ -85,7 +85,14 @@ class FrameDispatcher:
         if link.abandoned:
             return
         if confirm.type_code == PUBLISH:
-            self._sender.outbox.confirm(confirm.topic, confirm.about, self._connector.producer, confirm.receivers)
+            self._sender.outbox.confirm(
+                confirm.topic,
+                confirm.about,
+                self._connector.producer,
+                confirm.receivers,
+                confirm.position,
+                confirm.repeated,
+            )
             self._sender.announce_room()
         elif confirm.type_code in (Subscribe.CODE, Register.CODE):
             if self._moves.move is not None and link is self._moves.move.new:

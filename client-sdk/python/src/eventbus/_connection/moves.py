@@ -135,8 +135,8 @@ class Moves:
         if connection is not None and welcome.producer != connection.producer:
             # Subscribers could not recognise duplicates.
             return f"it knows this client as {welcome.producer}, not as {connection.producer}"
-        if not self._parts.sender.outbox.fits(welcome.limits):
-            return "it takes smaller events or messages than those that may be under way already"
+        if not self._parts.sender.outbox.fits(welcome.limits, welcome.durable):
+            return "it takes smaller events or messages than those that may be under way, or has no durable topics"
         if welcome.services == 0 and any(r.is_service for r in self._parts.registry.all.values()):
             return "it has no services"
         return None

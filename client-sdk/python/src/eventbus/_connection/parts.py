@@ -32,6 +32,6 @@ class ClientParts:
     def limit(self, welcome: Welcome) -> None:
         """Applies the limits of a bus, and sends requests there from now on."""
         self.calls.connected(welcome)
-        dropped = self.sender.outbox.limit(welcome.limits)
+        dropped = self.sender.outbox.limit(welcome.limits, welcome.durable)
         if dropped:
             self.context.happenings.append(Dropped(dropped, DropCause.TOO_BIG))

@@ -181,7 +181,7 @@ class Buffer:
                         marks.close(item.delivery)
                         queue.append(part)
                     else:
-                        at = events[first].sequence - item.delivery.sequence
+                        at = events[first].sequence - item.delivery.first
                         gap = _gap_of(item.delivery, at, at + last - first, GapReason.BUFFER_CONFLATED)
                         _report(dropped.reported, gap)
                         marks.put(gap, now, queue)
@@ -267,8 +267,8 @@ def _runs(keeps: Iterable[bool]) -> list[tuple[int, int, bool]]:
 
 def _part_of(delivery: Delivery, events: list[Event]) -> Delivery:
     """Returns a delivery of some consecutive events, with bytes of its own."""
-    part = delivery.copy()
+    part = delivery.behind(events[0].sequence - delivery.first)
     part.data = delivery.data[events[0]._start : events[-1]._end]
-    part.sequence, part.count = events[0].sequence, len(events)
+    part.count = len(events)
     part.start, part.end, part.cost = 0, len(part.data), len(part.data)
     return part

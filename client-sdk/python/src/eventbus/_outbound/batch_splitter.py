@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from .._api.errors import TooBig
+from .._api.errors import Refused, TooBig
 from .._base.waiters import fail
 from .._wire.codec import Reader
 from .._wire.events import check_event
-from .._wire.records import Limits
+from .._wire.records import BusCode, Limits
 from .publish_frame import ENCODED, HEAD, Frame
 
 
-def split_batch(frame: Frame, limits: Limits, max_event: int, max_frame: int) -> tuple[list[Frame], int]:
-    """Splits a frame for the limits of a bus; its events keep their numbers. Events that are too big fail.
+def not_durable() -> Refused:
+    """Returns the error of an event that asks a bus for what it would ignore."""
+    what = "the bus has no durable topics (expected: one that has, for expected, delay and ttl)"
+    return Refused(BusCode.UNSUPPORTED, what, False)
 
-    Returns the frames, and the number of too big events.
+
+def split_batch(frame: Frame, limits: Limits, durable: bool, max_event: int, max_frame: int) -> tuple[list[Frame], int]:
+    """Splits a frame for the limits of a bus; its events keep their numbers. Events that are too big fail, or that ask for
+    a durable topic where the bus has none.
+
+    Returns the frames, and the number of events that failed.
     """
+    if frame.tail and not durable:
+        for waiter in frame.waiters:
+            fail(waiter, not_durable())
+        return [], frame.count
     data = frame.encode()
     r = Reader(data)
     pieces: list[Frame] = []
@@ -36,6 +47,7 @@ def split_batch(frame: Frame, limits: Limits, max_event: int, max_frame: int) ->
             piece = Frame(frame.topic, frame.schema, frame.confirm, frame.created)
             piece.first = frame.first + i
             piece.resend = frame.resend
+            piece.tail = frame.tail
             pieces.append(piece)
         piece.payloads.append(event)
         piece.times.append(ENCODED)

@@ -24,7 +24,7 @@ from .._wire.codec import varint
 from .._wire.events import encode_event, publish_head
 from .._wire.records import Barrier, Limits
 from .._wire.topics import topic_problem
-from .batch_splitter import split_batch
+from .batch_splitter import not_durable, split_batch
 from .publish_frame import ENCODED, HEAD, OVERHEAD, Frame, Topic
 
 MAX_EVENTS = 65_536
@@ -72,6 +72,7 @@ class Outbox:
         self._plain_known = 0
         self._paused = False
         self._limits = Limits(1 << 20, 4 << 20, 64, 16 * 1024, 10_000, 8 << 20)
+        self._durable = False
         self._max_payload = self._limits.payload_bytes
         self._max_event = self._max_plain = self._max_frame = 0
         self._set_bounds()
@@ -90,11 +91,12 @@ class Outbox:
         schema: int = 0,
         waiter: Waiter | None = None,
         now: float = 0.0,
+        tail: bytes = b"",
     ) -> bool:
-        """Adds an event, which gets the next number of its topic.
+        """Adds an event, which gets the next number of its topic. ``tail``: encoded fields that only durable topics have.
 
-        Returns False if the buffer is full and the event was not accepted. Raises IllegalTopic, TooBig, and
-        ``closed``.
+        Returns False if the buffer is full and the event was not accepted. Raises IllegalTopic, TooBig, Refused for a
+        ``tail`` where the bus has no durable topics, and ``closed``.
         """
         frame = self._open.get(topic)
         n = len(payload)
@@ -103,16 +105,17 @@ class Outbox:
             or key is not None
             or headers
             or published_at is not None
+            or tail
             or n > self._max_plain
             or frame.schema != schema
             or frame.confirm is (waiter is None)
             or (waiter is not None and now - frame.created > self._max_age)
         ):
-            return self._add(topic, payload, key, headers, published_at, schema, waiter, now)
+            return self._add(topic, payload, key, headers, published_at, schema, waiter, now, tail)
         size = frame.size + n + HEAD
         used = self.used + n + (HEAD + OVERHEAD)
         if size > self._max_frame or used > self.bound:
-            return self._add(topic, payload, key, headers, published_at, schema, waiter, now)
+            return self._add(topic, payload, key, headers, published_at, schema, waiter, now, tail)
         frame.payloads.append(payload)
         frame.times.append(self._nanos())
         frame.size = size
@@ -131,10 +134,13 @@ class Outbox:
         schema: int,
         waiter: Waiter | None,
         now: float,
+        tail: bytes,
     ) -> bool:
         """Adds any event other than the next plain one of a frame with room."""
         if self._closed is not None:
             raise self._closed()
+        if tail and not self._durable:
+            raise not_durable()
         state = self._topics.get(topic)
         if state is None:
             _check_topic(topic)
@@ -160,7 +166,8 @@ class Outbox:
             return False
         frame = self._open.get(topic)
         if frame is not None and (
-            frame.schema != schema
+            tail
+            or frame.schema != schema
             or frame.confirm is (waiter is None)
             or frame.size + size > self._max_frame
             or (waiter is not None and now - frame.created > self._max_age)
@@ -178,6 +185,9 @@ class Outbox:
         self.used += cost
         if waiter is not None:
             frame.waiters.append(waiter)
+        if tail:
+            frame.tail = tail
+            self._finish(frame)
         return True
 
     def _finish(self, frame: Frame) -> None:
@@ -323,8 +333,9 @@ class Outbox:
             self._sent.append(frame)
             if frame.resend:
                 self.resent += frame.count
-        out.append(publish_head(topic.wire, frame.first, frame.schema, frame.confirm, frame.count, len(data)))
-        out += (data, b"\0")
+        tail = frame.tail
+        head = publish_head(topic.wire, frame.first, frame.schema, frame.confirm, frame.count, len(data), len(tail))
+        out += (head, data, b"\0" + tail)
         if frame.marker or not frame.confirm:
             frame.forget()
 
@@ -335,8 +346,11 @@ class Outbox:
 
     # ---- Answers
 
-    def confirm(self, topic: str, last: int, producer: int, receivers: int = -1) -> None:
-        """Handles the confirmation of a topic up to a number; ``receivers`` is of the frame that ends there."""
+    def confirm(
+        self, topic: str, last: int, producer: int, receivers: int = -1, position: int = 0, repeated: bool = False
+    ) -> None:
+        """Handles the confirmation of a topic up to a number; the rest is of the frame that ends there, and ``position``
+        of its last event."""
         state = self._topics.get(topic)
         if state is None:
             return
@@ -347,11 +361,15 @@ class Outbox:
             if frame.marker:
                 continue
             self.confirmed += frame.count
-            sequence = frame.first
-            count = receivers if receivers >= 0 and frame.last() == last else None
+            sequence, end = frame.first, frame.last()
+            told = end == last
+            count = receivers if receivers >= 0 and told else None
             for waiter in frame.waiters:
                 if not waiter.done():
-                    waiter.set_result(Published(topic, producer, sequence, count))
+                    # Of a frame that was stored before, or a part of it, only the last position is known.
+                    known = told and position and (sequence == end or not repeated)
+                    at = position - (end - sequence) if known else 0
+                    waiter.set_result(Published(topic, producer, sequence, count, at, told and repeated))
                 sequence += 1
         self._trim()
 
@@ -466,11 +484,12 @@ class Outbox:
 
     # ---- Connections
 
-    def limit(self, limits: Limits) -> int:
-        """Applies the limits of a bus; returns the number of events without a waiter that are too big for it and
-        dropped."""
-        smaller = not self.fits(limits)
+    def limit(self, limits: Limits, durable: bool = False) -> int:
+        """Applies the limits of a bus, and whether it has durable topics; returns the number of events without a waiter
+        that are too big for it and dropped."""
+        smaller = not self.fits(limits, durable)
         self._limits = limits
+        self._durable = durable
         self._max_payload = limits.payload_bytes
         self._batch = min(self._max_batch, limits.message_bytes)
         self._set_bounds()
@@ -481,11 +500,12 @@ class Outbox:
         self._max_plain = min(self._max_payload, self._max_event - HEAD)
         self._max_frame = min(self._batch, MAX_EVENTS * HEAD)
 
-    def fits(self, limits: Limits) -> bool:
+    def fits(self, limits: Limits, durable: bool) -> bool:
         """Returns whether a bus accepts all that the one before accepted."""
         mine = self._limits
         return (
-            limits.payload_bytes >= mine.payload_bytes
+            (durable or not self._durable)
+            and limits.payload_bytes >= mine.payload_bytes
             and limits.message_bytes >= mine.message_bytes
             and limits.headers >= mine.headers
             and limits.header_bytes >= mine.header_bytes
@@ -501,7 +521,7 @@ class Outbox:
             if frame.barrier is not None:
                 self._queue.append(frame)
                 continue
-            pieces, refused = split_batch(frame, self._limits, self._max_event, self._max_frame)
+            pieces, refused = split_batch(frame, self._limits, self._durable, self._max_event, self._max_frame)
             self.used += sum(piece.cost for piece in pieces) - frame.cost
             self._queue.extend(pieces)
             if frame.confirm:

@@ -42,7 +42,7 @@ class Frame:
 
     __slots__ = (
         "barrier", "confirm", "count", "created", "data", "first", "marker", "payloads", "plain_before", "resend", "schema",
-        "sent", "settled", "size", "times", "topic", "waiters",
+        "sent", "settled", "size", "tail", "times", "topic", "waiters",
     )  # fmt: skip
 
     def __init__(self, topic: Topic, schema: int, confirm: bool, created: float) -> None:
@@ -61,6 +61,8 @@ class Frame:
         #: Encoded events, while they are sent and not settled.
         self.data = b""
         self.waiters: list[Waiter] = []
+        #: Fields that only durable topics have; its event is alone then.
+        self.tail = b""
         self.barrier: bytes | None = None
         self.marker = False
         self.resend = False
@@ -80,7 +82,7 @@ class Frame:
 
     def wire_size(self) -> int:
         """Returns an upper bound of the bytes of the frame."""
-        return len(self.barrier) if self.barrier is not None else self.size + len(self.topic.wire) + 48
+        return len(self.barrier) if self.barrier is not None else self.size + len(self.topic.wire) + len(self.tail) + 48
 
     def encode(self) -> bytes:
         """Encodes the events, once."""

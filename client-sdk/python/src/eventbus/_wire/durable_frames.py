@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
 
 from .call_frames import BYTES
 from .call_frames import RECORDS as OTHER_RECORDS
 from .codec import Reader, frames, varint
-from .events import check_event
 from .records import BOOLEAN, DELIVER, LONG, POSITION, STRING, TOPIC, Kind, Record, enum_kind, record_field
 
 MAX_JOURNAL_BYTES = 128
@@ -172,33 +170,6 @@ class Truncated(Record):
         truncated = super().read(r)
         _check(r, "Truncated.to", at, truncated.last, truncated.first)
         return truncated
-
-
-class Origin(NamedTuple):
-    """Facts about the events of a ``Deliver`` that only durable topics have."""
-
-    #: Position of the first event; -1 if the topic is not durable.
-    position: int
-    #: The publisher's number; 0 if the topic is not durable.
-    producer: int
-    #: The publisher's number of the first event; 0 if the topic is not durable.
-    sequence: int
-
-
-def read_origin(data: bytes, start: int, end: int) -> Origin:
-    """Reads these facts from the body of a ``Deliver``. Raises Malformed."""
-    r = Reader(data, start, end)
-    r.string("Deliver.topic")
-    for name in ("producer", "sequence", "schema", "receivedAt"):
-        r.long(f"Deliver.{name}")
-    position = r.long("Deliver.offset")
-    for _ in r.items("Deliver.events", 4):
-        check_event(r, "Deliver.events")
-    if r.pos < end:
-        for _ in r.items("Deliver.groups", 1):
-            r.long("Deliver.groups")
-    producer = r.long("Deliver.originProducer") if r.pos < end else 0
-    return Origin(position, producer, r.long("Deliver.originSequence") if r.pos < end else 0)
 
 
 def publish_tail(expect: int, delay_millis: int, ttl_millis: int) -> bytes:

@@ -21,7 +21,7 @@ MAX_GROUPS = 10_000
 _PLAIN = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]\x00\x00([\x80-\xff]{0,3}[\x00-\x7f])")
 #: Fields between the producer's number and the events, and the head of a block with its size.
 _HEAD = re.compile(
-    rb"([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])[\x80-\xff]{0,8}[\x00-\x7f]"
+    rb"([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])"
     rb"([\x80-\xff]{0,3}[\x00-\x7f])([\x80-\xff]{0,4}[\x00-\x7f])"
 )
 #: Minimum of events that are decoded together; fewer are decoded one by one.
@@ -29,6 +29,8 @@ MIN_RUN = 16
 #: Last byte of a number.
 _LAST_BYTE = re.compile(rb"[\x00-\x7f]")
 _PRODUCER = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]")
+#: Offset of a topic that is not durable, -1.
+_NO_OFFSET = b"\1"
 #: Minimum bytes of an event: time, key, headers and payload take one each.
 _MIN_EVENT = 4
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -64,14 +66,21 @@ class Delivery:
     """A ``Deliver`` frame: topic, producer, and the bytes of its events."""
 
     __slots__ = (
-        "blocks", "cost", "count", "data", "end", "groups", "link", "producer",
-        "raw_received_at", "raw_schema", "sequence", "shares", "skip", "start", "topic",
+        "blocks", "cost", "count", "data", "end", "first", "groups", "link", "offset", "origin_producer", "origin_sequence",
+        "producer", "raw_received_at", "raw_schema", "sequence", "shares", "skip", "start", "topic",
     )  # fmt: skip
 
     data: bytes
     topic: str
     producer: int
     sequence: int
+    #: Position of the first event of a durable topic; -1 for others.
+    offset: int
+    #: Publisher of the events of a durable topic, and its number of the first one.
+    origin_producer: int
+    origin_sequence: int
+    #: Number of the first event for the application.
+    first: int
     count: int
     #: Start of the events, without the heads of blocks.
     start: int
@@ -96,6 +105,19 @@ class Delivery:
     @property
     def received_at(self) -> int:
         return _signed(self.raw_received_at)
+
+    def last_position(self) -> int:
+        """Returns the position of the last event, where the topic is durable."""
+        return self.offset + self.count - 1
+
+    def behind(self, events: int) -> Delivery:
+        """Returns a copy that begins with a later event; its bytes and count are to be set."""
+        part = self.copy()
+        part.sequence += events
+        part.first += events
+        if part.offset > 0:
+            part.offset += events
+        return part
 
     def copy(self) -> Delivery:
         """Returns a copy for other subscriptions, which may skip another part of it."""
@@ -132,7 +154,14 @@ class Event:
     @property
     def producer(self) -> int:
         """Returns the publisher's number, unique in the cluster."""
-        return self._d.producer
+        d = self._d
+        return d.producer if d.offset < 1 else d.origin_producer
+
+    @property
+    def position(self) -> int:
+        """Returns the event's position in its journal, from 1; 0 if the topic is not durable."""
+        d = self._d
+        return 0 if d.offset < 1 else d.offset + self.sequence - d.first
 
     @property
     def schema(self) -> int:
@@ -245,7 +274,7 @@ class EventCursor:
         """Decodes at most ``max_events`` more; returns whether the delivery has none left. Raises Malformed."""
         d = self.delivery
         data, end = d.data, d.end
-        pos, index, sequence = self.pos, self.index, d.sequence
+        pos, index, sequence = self.pos, self.index, d.first
         last = min(d.count, index + max_events)
         match, lengths, append = _PLAIN.match, _LENGTHS, into.append
         before = -1
@@ -325,8 +354,8 @@ class DeliveryReader:
         at, (d.topic, d.producer) = self._head(data, pos, end)
         m = _HEAD.match(data, at, end)
         if m is not None:
-            sequence, schema, received, count, size = m.groups()
-            d.sequence = _signed(sequence)
+            sequence, schema, received, offset, count, size = m.groups()
+            d.sequence = d.first = _signed(sequence)
             d.count = -_LENGTHS[count]
             n = _LENGTHS[size]
             d.start = m.end()
@@ -335,7 +364,11 @@ class DeliveryReader:
             if d.count > 0 and n >= 0 and d.count * _MIN_EVENT <= n and stop < end and data[stop] == 0:
                 d.raw_schema, d.raw_received_at, d.end = schema, received, stop
                 rest = data[stop + 1 : end]
-                d.groups = () if rest in (b"", b"\0") else _groups(Reader(data, stop + 1, end))
+                if offset == _NO_OFFSET and rest in (b"", b"\0"):
+                    d.groups = ()
+                    d.offset, d.origin_producer, d.origin_sequence = -1, 0, 0
+                else:
+                    _read_tail(d, _signed(offset), Reader(data, stop + 1, end))
                 _check_sequence(d, pos)
                 return d
         self._read_slowly(d, Reader(data, at, end), pos)
@@ -344,20 +377,20 @@ class DeliveryReader:
     @staticmethod
     def _read_slowly(d: Delivery, r: Reader, base: int) -> None:
         r.base = base
-        d.sequence = r.long("Deliver.sequence")
+        d.sequence = d.first = r.long("Deliver.sequence")
         start = r.pos
         r.long("Deliver.schema")
         d.raw_schema = r.data[start : r.pos]
         start = r.pos
         r.long("Deliver.receivedAt")
         d.raw_received_at = r.data[start : r.pos]
-        r.long("Deliver.offset")
+        offset = r.long("Deliver.offset")
         pieces = []
         for _ in r.items("Deliver.events", _MIN_EVENT):
             start = r.pos
             check_event(r, "Deliver.events")
             pieces.append(r.data[start : r.pos])
-        d.groups = _groups(r)
+        _read_tail(d, offset, r)
         d.data = b"".join(pieces)
         d.start, d.end, d.count = 0, len(d.data), len(pieces)
         _check_sequence(d, base)
@@ -366,6 +399,16 @@ class DeliveryReader:
 def _check_sequence(d: Delivery, base: int) -> None:
     if not 1 <= d.sequence <= MAX_SEQUENCE + 1 - d.count:
         raise Malformed("Deliver.sequence", 0, d.sequence, f"1..{MAX_SEQUENCE + 1 - d.count}")
+
+
+def _read_tail(d: Delivery, offset: int, r: Reader) -> None:
+    """Reads the fields behind the events."""
+    d.groups = _groups(r)
+    d.offset = offset
+    d.origin_producer = r.long("Deliver.originProducer") if r.pos < r.end else 0
+    d.origin_sequence = r.long("Deliver.originSequence") if r.pos < r.end else 0
+    if offset > 0:
+        d.first = d.origin_sequence
 
 
 def _groups(r: Reader) -> tuple[int, ...]:

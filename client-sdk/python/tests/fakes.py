@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
+from eventbus._api.durable import Start
 from eventbus._api.errors import Error
 from eventbus._api.options import Options
 from eventbus._base.bus_link import BusLink
 from eventbus._base.commands import Abort, AskToken, Close, Open, Ping
 from eventbus._connection.machine import Machine
+from eventbus._durable.consumer_state import ConsumerSettings, ConsumerState
+from eventbus._durable.feed_reader import FeedReader
 from eventbus._inbound.event_reader import EventReader
 from eventbus._inbound.subscription_state import SubscriptionState
-from eventbus._wire.call_frames import RECORDS
 from eventbus._wire.codec import Reader, frame, frames, text, varint
+from eventbus._wire.durable_frames import RECORDS, Consume, Feed, TruncatedReason
+from eventbus._wire.durable_frames import Truncated as TruncatedFrame
 from eventbus._wire.events import Event, check_event
 from eventbus._wire.records import (
     DELIVER,
@@ -126,6 +130,50 @@ def stored(position: int, *payloads: bytes, topic: str = "a", sequence: int | No
 def numbered(topic: str, producer: int, first: int, last: int, groups: tuple[int, ...] = ()) -> bytes:
     """Returns a Deliver frame whose payloads are the sequence numbers."""
     return deliver(topic, producer, first, [b"%d" % n for n in range(first, last + 1)], groups)
+
+
+class Consumer:
+    """A consumer, and its application, which takes and handles events when the test says so."""
+
+    def __init__(self, driver: Driver, state: ConsumerState) -> None:
+        self._driver = driver
+        self.state = state
+        self.id = state.id
+        self.ready = FakeWaiter()
+        self.reader = FeedReader(state)
+
+    def confirm(self, journal: str = "shop") -> bytes:
+        return Confirm(Consume.CODE, self.id, journal).frame()
+
+    def feed(self, first: int, last: int, *frames: bytes, head: int = 0) -> bytes:
+        return Feed(self.id, first, last, max(head, last), b"".join(frames)).frame()
+
+    def truncated(self, first: int, last: int, reason: TruncatedReason = TruncatedReason.RETENTION) -> bytes:
+        return TruncatedFrame(self.id, first, last, reason).frame()
+
+    def take(self) -> list[Any]:
+        """Takes what waits next, and does not handle it: positions and payloads, or a Truncated."""
+        found = self.reader.read()
+        return [(e.position, e.payload) for e in found] if isinstance(found, list) else [found] if found else []
+
+    def handle(self) -> None:
+        """Handles what was taken."""
+        self.reader.finish()
+        self._driver.pump()
+
+    def everything(self) -> list[Any]:
+        """Takes and handles all that waits."""
+        found: list[Any] = []
+        while items := self.take():
+            found += items
+            self.handle()
+        return found
+
+    def stop(self) -> None:
+        """Ends the consumer, as the application does."""
+        self.state.stop()
+        self._driver.machine.registry.unsubscribe(self.state, self._driver.now)
+        self._driver.pump()
 
 
 @dataclass
@@ -273,6 +321,24 @@ class Driver:
         socket = self.next_try()
         self.welcome(socket, **fields)
         return socket
+
+    def consume(
+        self, name: str = "billing", filter: str = "a.>", start: Start = Start.FIRST, buffer_bytes: int = 1 << 16
+    ) -> Consumer:
+        """Begins a consumer of the journal ``shop``."""
+        machine = self.machine
+        settings = ConsumerSettings(name=name, filter=filter, journal="shop", start=start, buffer_bytes=buffer_bytes)
+        consumer = Consumer(self, ConsumerState(machine.registry.next_id(), machine, settings))
+        consumer.state.ready.append(consumer.ready)
+        machine.registry.begin(consumer.state, self.now)
+        self.pump()
+        return consumer
+
+    def consuming(self, socket: Socket, *fed: bytes, **settings: Any) -> Consumer:
+        """Begins a consumer, which the bus accepts."""
+        consumer = self.consume(**settings)
+        self.say(socket, consumer.confirm(), *fed)
+        return consumer
 
     def publish(self, topic: str, payload: bytes, tail: bytes = b"") -> FakeWaiter:
         waiter = FakeWaiter()

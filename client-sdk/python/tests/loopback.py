@@ -24,7 +24,6 @@ from websockets.http11 import Response
 from websockets.typing import Subprotocol
 
 from eventbus._wire.call_frames import (
-    RECORDS,
     Cancel,
     Capacity,
     Execution,
@@ -37,6 +36,8 @@ from eventbus._wire.call_frames import (
     Unregister,
 )
 from eventbus._wire.codec import Reader, frames
+from eventbus._wire.durable_frames import RECORDS, Consume, Feed, TruncatedReason
+from eventbus._wire.durable_frames import Truncated as TruncatedFrame
 from eventbus._wire.records import (
     PUBLISH,
     Authenticate,
@@ -82,6 +83,8 @@ class Bus:
         self.producer = 77
         #: True to have durable topics; each event gets the position 7.
         self.durable = False
+        #: Connections of consumers by their ids; a test feeds them.
+        self.consumers: dict[int, ServerConnection] = {}
         #: Life of a token in seconds; 0 for no expiry.
         self.token_life = 0.0
         self._server: Server | None = None
@@ -160,6 +163,11 @@ class Bus:
             position = 7 if self.durable else 0
             confirm = Confirm(PUBLISH, frame.last, frame.topic, -1, position)
             return [confirm.frame()] if frame.confirm and self.confirms else []
+        if isinstance(frame, Consume):
+            if frame.filter == self.forbidden:
+                return [Problem(BusCode.FORBIDDEN, "not this", False, frame.id, Consume.CODE).frame()]
+            self.consumers[frame.id] = ws
+            return [Confirm(Consume.CODE, frame.id, frame.journal or "shop").frame()]
         if isinstance(frame, (Barrier, Echo)):
             return [frame.frame()]
         return await self._answer_call(ws, frame)
@@ -221,6 +229,14 @@ class Bus:
                 message = self._held[ws].popleft()
                 self._room[ws] -= len(message)
                 await ws.send(message)
+
+    async def feed(self, first: int, last: int, *events: bytes, id: int = 1, head: int = 0) -> None:
+        """Feeds a consumer."""
+        await self.consumers[id].send(Feed(id, first, last, max(head, last), b"".join(events)).frame())
+
+    async def truncate(self, first: int, last: int, id: int = 1) -> None:
+        """Tells a consumer that events do not come."""
+        await self.consumers[id].send(TruncatedFrame(id, first, last, TruncatedReason.PURGED).frame())
 
     async def speak(self) -> None:
         """Sends the held answers."""

@@ -21,8 +21,9 @@ ALLOWED: dict[str, set[str]] = {
     "_outbound": {"_base", "_api", "_wire"},
     "_inbound": {"_base", "_api", "_wire"},
     "_calls": {"_base", "_api", "_wire"},
-    "_connection": {"_calls", "_inbound", "_outbound", "_base", "_api", "_wire"},
-    "_aio": {"_connection", "_calls", "_inbound", "_outbound", "_base", "_api", "_wire", "_version"},
+    "_durable": {"_base", "_api", "_wire"},
+    "_connection": {"_calls", "_durable", "_inbound", "_outbound", "_base", "_api", "_wire"},
+    "_aio": {"_connection", "_calls", "_durable", "_inbound", "_outbound", "_base", "_api", "_wire", "_version"},
     "_sync": {"_aio", "_inbound", "_outbound", "_api", "_wire"},
     "_version": set(),
 }

@@ -12,7 +12,7 @@ import pytest
 
 from eventbus._wire.call_frames import EventParts
 from eventbus._wire.codec import Malformed, Reader, frame, frames, text, varint
-from eventbus._wire.durable_frames import RECORDS, Feed, publish_tail
+from eventbus._wire.durable_frames import RECORDS, Feed, deliveries, publish_tail
 from eventbus._wire.events import DeliveryReader, Event, EventCursor, encode_event, publish_head
 from eventbus._wire.records import DELIVER, PUBLISH, Confirm, Record, _fields_of
 
@@ -108,9 +108,8 @@ def test_a_feed_has_deliveries_and_frames_of_later_versions() -> None:
     [(_, record, raw)] = [e for e in examples() if e[0] == Feed.CODE]
     deliver = record["frames"].encode("latin-1")
     feed = Feed(4, 42, 45, 45, deliver + frame(63, b"\7") + deliver)
-    for body in feed.deliveries():
-        delivery = DeliveryReader().read(feed.frames, *body)
-        assert (delivery.offset, delivery.origin_producer, delivery.origin_sequence) == (43, 7378243254498108065, 5)
+    found = [(d.offset, d.origin_producer, d.origin_sequence) for d in deliveries(DeliveryReader(), feed.frames)]
+    assert found == [(43, 7378243254498108065, 5)] * 2
     assert Feed.read(Reader(raw, 2)).frames == deliver
 
 

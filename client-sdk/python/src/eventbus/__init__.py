@@ -13,11 +13,13 @@
 
 from ._aio.client import EventBus
 from ._aio.connect import Connecting, connect
+from ._aio.durable import ConsumerFailed, DurableSubscription
 from ._aio.service import Invocation, RequestFailed, Service
 from ._aio.subscription import HandlerFailed, Subscription
 from ._api.answers import Answer, Response
 from ._api.call_event import CallEvent
 from ._api.call_options import Retry
+from ._api.durable import DurableCounters, Start, Truncated
 from ._api.errors import (
     BufferFull,
     BusLost,
@@ -63,6 +65,7 @@ from ._api.published import Published
 from ._api.service_options import ServiceCounters
 from ._version import VERSION as __version__
 from ._wire.call_frames import Execution, Priority
+from ._wire.durable_frames import TruncatedReason
 from ._wire.events import Event
 from ._wire.records import BusCode, Limits, Overflow
 
@@ -81,11 +84,14 @@ __all__ = [
     "Connecting",
     "Connection",
     "ConnectionLost",
+    "ConsumerFailed",
     "Counters",
     "DeadlineExceeded",
     "Disconnected",
     "DropCause",
     "Dropped",
+    "DurableCounters",
+    "DurableSubscription",
     "Error",
     "Event",
     "EventBus",
@@ -117,11 +123,14 @@ __all__ = [
     "Retry",
     "Service",
     "ServiceCounters",
+    "Start",
     "State",
     "Subscription",
     "SubscriptionCounters",
     "TimedOut",
     "TooBig",
+    "Truncated",
+    "TruncatedReason",
     "UnreadablePayload",
     "__version__",
     "connect",

@@ -33,10 +33,12 @@ from ._aio.service import Invocation, Result
 from ._aio.service import Service as AioService
 from ._api.answers import Response
 from ._api.checks import check_range
+from ._api.durable import Start, Truncated
 from ._api.happenings import Connection, Counters, Gap, Interruption, State
 from ._api.options import ConnectOptions
 from ._api.payload import Codec, EventOptions, Payload, PublishOptions, as_payload
 from ._api.published import Published
+from ._sync.durable import DurableSubscription
 from ._sync.portal import Portal, the_portal
 from ._sync.sending import Sending
 from ._sync.service import MAX_THREADS, Service, in_threads
@@ -46,7 +48,7 @@ from ._wire.records import Overflow
 
 T = TypeVar("T")
 
-__all__ = ["EventBus", "Service", "Subscription", "connect"]
+__all__ = ["DurableSubscription", "EventBus", "Service", "Subscription", "connect"]
 
 
 def connect(url: str | Sequence[str], **options: Unpack[ConnectOptions]) -> EventBus:
@@ -206,6 +208,63 @@ class EventBus(Listeners):
             return subscription
 
         return self._portal.call(work(), timeout, "subscribe")
+
+    def durable(
+        self,
+        name: str,
+        filter: str = ">",
+        *,
+        start: Start = Start.NEW,
+        on_truncated: Callable[[Truncated], object] | None = None,
+        journal: str = "",
+        buffer_bytes: int = 1 << 20,
+        timeout: float | None = None,
+    ) -> DurableSubscription:
+        """Consumes stored events under a name, as :meth:`eventbus.EventBus.durable`, without handlers; returns when the bus
+        has accepted the consumer, which may stand by then.
+
+        ``on_truncated`` is called in the thread that takes the events.
+        """
+
+        async def work() -> DurableSubscription:
+            inner = self._inner.durable(name, filter, start=start, journal=journal, buffer_bytes=buffer_bytes)
+            return DurableSubscription(self._portal, await inner, on_truncated)
+
+        return self._portal.call(work(), timeout, "durable")
+
+    def replay(
+        self,
+        filter: str = ">",
+        *,
+        start: Start,
+        on_truncated: Callable[[Truncated], object] | None = None,
+        journal: str = "",
+        buffer_bytes: int = 1 << 20,
+        timeout: float | None = None,
+    ) -> DurableSubscription:
+        """Consumes stored events without a name, as :meth:`eventbus.EventBus.replay`; parameters of :meth:`durable`."""
+
+        async def work() -> DurableSubscription:
+            inner = self._inner.replay(filter, start=start, journal=journal, buffer_bytes=buffer_bytes)
+            return DurableSubscription(self._portal, await inner, on_truncated)
+
+        return self._portal.call(work(), timeout, "replay")
+
+    def latest(
+        self,
+        filter: str = ">",
+        *,
+        on_truncated: Callable[[Truncated], object] | None = None,
+        journal: str = "",
+        buffer_bytes: int = 1 << 20,
+        timeout: float | None = None,
+    ) -> DurableSubscription:
+        """Consumes the latest value of each topic, and then every change, as :meth:`eventbus.EventBus.latest`; parameters
+        of :meth:`durable`."""
+        return self.replay(
+            filter, start=Start.LATEST_VALUES, on_truncated=on_truncated, journal=journal, buffer_bytes=buffer_bytes,
+            timeout=timeout,
+        )  # fmt: skip
 
     @overload
     def request(

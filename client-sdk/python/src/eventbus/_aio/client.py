@@ -24,7 +24,9 @@ from .._inbound.subscription_state import SubscriptionState
 from .._wire.records import Overflow
 from .._wire.topics import filter_problem
 from .calling import Calling
+from .consuming import Consuming
 from .driver import Driver
+from .durable import DurableSubscription
 from .listeners import Listeners, Notices
 from .subscription import GapListener, Handler, InterruptionListener, Subscription
 
@@ -50,7 +52,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class EventBus(Listeners, Calling):
+class EventBus(Listeners, Calling, Consuming):
     """A client of an event bus; :func:`connect` makes one. To be used only in the thread of its event loop."""
 
     def __init__(self, options: Options) -> None:
@@ -64,6 +66,7 @@ class EventBus(Listeners, Calling):
         self._sender = self._machine.sender
         self._add = self._outbox.add
         self._handlers: set[Subscription] = set()
+        self._consuming: set[DurableSubscription] = set()
         self._invocations: set[asyncio.Task[None]] = set()
         self._blocked: deque[asyncio.Future[None]] = deque()
         self._closing: asyncio.Future[bool] | None = None
@@ -347,6 +350,9 @@ class EventBus(Listeners, Calling):
         machine = self._machine
         if machine.state in (State.CLOSED, State.CONNECTING, State.NEW):
             return machine.state is State.CLOSED and machine.outbox.is_empty()
+        until = self._loop.time() + timeout
+        # Before anything is ended, because their handlers finish the events that they have.
+        consumed = await self._stop_consuming(until)
         handlers = [s for s in self._handlers if s._task is not None and s._task is not asyncio.current_task()]
         handled = {s._core.id for s in handlers}
         for core in machine.dispatcher.subscriptions.values():
@@ -356,12 +362,12 @@ class EventBus(Listeners, Calling):
         self._driver.pump()
         if timeout > 0:
             try:
-                async with asyncio.timeout(timeout):
+                async with asyncio.timeout_at(until):
                     await self._drained(handlers)
-                return True
+                return consumed
             except TimeoutError:
                 return False
-        return machine.outbox.is_empty()
+        return consumed and machine.outbox.is_empty()
 
     async def _drained(self, handlers: list[Subscription]) -> None:
         machine = self._machine
@@ -385,6 +391,7 @@ class EventBus(Listeners, Calling):
     async def _end(self) -> None:
         self._driver.close()
         tasks = [s._task for s in self._handlers if s._task is not None] + list(self._invocations)
+        tasks += [s._task for s in self._consuming if s._task is not None]
         tasks = [task for task in tasks if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from .._api.durable import Truncated
 from .._api.errors import Error
 from .._api.happenings import (
     BusChanged,
@@ -19,6 +20,7 @@ from .._api.happenings import (
     ProducerChanged,
     Reconnecting,
 )
+from .durable import ConsumerFailed
 from .service import RequestFailed
 from .subscription import HandlerFailed
 
@@ -69,6 +71,14 @@ class Listeners:
         """
         return self._on(Interruption, listener)
 
+    def on_truncated(self, listener: Callable[[Truncated], object]) -> Callable[[], None]:
+        """Adds a listener for events of durable topics that a consumer does not get: at once, while handlers may still work
+        on earlier events.
+
+        ``on_truncated`` of a consumer is called at their place. Without a listener they are logged.
+        """
+        return self._on(Truncated, listener)
+
     def on_dropped(self, listener: Callable[[Dropped], object]) -> Callable[[], None]:
         """Adds a listener for events published with ``send`` that are lost or may be."""
         return self._on(Dropped, listener)
@@ -80,6 +90,11 @@ class Listeners:
     def on_handler_error(self, listener: Callable[[HandlerFailed], object]) -> Callable[[], None]:
         """Adds a listener for exceptions of handlers of subscriptions. Without a listener they are logged."""
         return self._on(HandlerFailed, listener)
+
+    def on_consumer_error(self, listener: Callable[[ConsumerFailed], object]) -> Callable[[], None]:
+        """Adds a listener for exceptions of handlers of consumers of durable topics, which get the same event again. Without
+        a listener they are logged."""
+        return self._on(ConsumerFailed, listener)
 
     def on_request_error(self, listener: Callable[[RequestFailed], object]) -> Callable[[], None]:
         """Adds a listener for requests that a service's handler failed at. Without a listener they are logged."""
@@ -122,13 +137,16 @@ class Notices:
                 LOG.error(
                     "%r: a handler failed at %r", happening.subscription, happening.event, exc_info=happening.error
                 )
+            elif isinstance(happening, ConsumerFailed):
+                failed = happening.subscription, happening.item
+                LOG.error("%r: a handler failed at %r, which comes again", *failed, exc_info=happening.error)
             elif isinstance(happening, RequestFailed):
                 what = happening.service, happening.invocation
                 LOG.error("%r: a handler failed at %r", *what, exc_info=happening.error)
             elif isinstance(happening, (Gap, Interruption)):
                 if not self.is_heard(happening):
                     LOG.warning("%s: %s", self._name, happening)
-            elif isinstance(happening, (Error, Dropped, BusChangeFailed, ProducerChanged)):
+            elif isinstance(happening, (Error, Dropped, BusChangeFailed, ProducerChanged, Truncated)):
                 LOG.warning("%s: %s", self._name, happening)
             return
         for listener in tuple(listeners):

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from .._api.errors import Error
+from .._wire.records import Welcome
 from .timers import Timer
 from .waiters import Waiter
 
@@ -41,6 +42,18 @@ class Registration(ABC):
         if self.answer is not None:
             self.answer.cancel()
             self.answer = None
+
+    def lacks(self, welcome: Welcome) -> str | None:
+        """Returns what a bus lacks for it; None if it has everything."""
+        return None
+
+    def clear(self) -> None:
+        """Drops what waits for the application, because it has ended."""
+        return
+
+    def last_frames(self) -> bytes:
+        """Returns the frames that end it, with what the bus has to know before."""
+        return self.end_frame()
 
     @abstractmethod
     def begin_frame(self) -> bytes:

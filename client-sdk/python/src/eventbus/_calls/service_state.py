@@ -10,6 +10,7 @@ from .._base.bus_link import BusLink
 from .._base.registration import Registration
 from .._base.waiters import Waiter
 from .._wire.call_frames import Capacity, Invoke, Register, Reply, Unregister
+from .._wire.records import Welcome
 
 #: Bytes of memory that a request takes beside its event.
 REQUEST_OVERHEAD = 512
@@ -37,6 +38,9 @@ class ServiceState(Registration):
         self.idle: list[Waiter] = []
         self.received = self.answered = self.failed = self.expired = 0
         self.cancelled = self.refused = self.repeated = 0
+
+    def lacks(self, welcome: Welcome) -> str | None:
+        return None if welcome.services > 0 else "services"
 
     def concurrency(self) -> int:
         """Returns the concurrency for the bus: 0 while the service is paused."""

@@ -269,9 +269,11 @@ class BusMove:
         self._parts.dispatcher.hold(self._on_too_much)
         self._parts.registry.waiting_control = []
         everything = list(self._parts.registry.all.values())
+        welcome = self._ready().welcome
+        assert welcome is not None
         self._ending = {r.id for r in everything if r.ending}
         for registration in everything:
-            if registration.ending:
+            if registration.ending or registration.lacks(welcome) is not None:
                 continue
             self._served[registration.id] = registration.end_frame()
             self._is_exclusive |= registration.is_exclusive
@@ -312,7 +314,9 @@ class BusMove:
         self._deadline = self._context.timers.at(self.until, self._on_waited)
         self._ending &= self._parts.registry.all.keys()
         self._leaving = self._served.keys() | self._ending
-        self.old.control.extend(self._served[id] for id in sorted(self._served))
+        for id in sorted(self._served):
+            registration = self._parts.registry.all.get(id)
+            self.old.control.append(self._served[id] if registration is None else registration.last_frames())
         if not self._leaving:
             self._release()
             self.on(MoveEvent.DRAINED, self._now)

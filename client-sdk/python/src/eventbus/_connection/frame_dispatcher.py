@@ -10,10 +10,12 @@ from .._api.errors import Error, Refused
 from .._base.bus_link import BusLink
 from .._wire.call_frames import Cancel, Capacity, Failure, Invoke, Register, Reply, Unregister
 from .._wire.codec import Reader
+from .._wire.durable_frames import Consume, Settle, Truncated
 from .._wire.records import (
     PUBLISH,
     Authenticate,
     Barrier,
+    BusCode,
     ChangeBus,
     ChangeBusFailed,
     Confirm,
@@ -43,11 +45,12 @@ class FrameDispatcher:
         self._tokens = parts.tokens
         self._calls = parts.calls
         self._services = parts.services
+        self._consumers = parts.consumers
         self._connector = connector
         self._moves = connector.moves
 
     def take(self, link: BusLink, code: int, r: Reader, now: float) -> None:
-        """Handles a frame other than a delivery."""
+        """Handles a frame other than a delivery or a feed."""
         if code == Confirm.CODE:
             self._on_confirm(link, Confirm.read(r), now)
         elif code == GapFrame.CODE:
@@ -64,6 +67,8 @@ class FrameDispatcher:
             self._on_drained(link, Drained.read(r).id, now)
         elif code == ChangeBus.CODE:
             self._moves.requested(link, ChangeBus.read(r), now)
+        elif code == Truncated.CODE:
+            self._consumers.truncated(link, Truncated.read(r))
         elif code == Welcome.CODE:
             LOG.warning("%s sent a second Welcome: skipped", link.url)
         else:
@@ -94,7 +99,9 @@ class FrameDispatcher:
                 confirm.repeated,
             )
             self._sender.announce_room()
-        elif confirm.type_code in (Subscribe.CODE, Register.CODE):
+        elif confirm.type_code in (Subscribe.CODE, Register.CODE, Consume.CODE):
+            if confirm.type_code == Consume.CODE:
+                self._consumers.accepted(link, confirm.about, confirm.topic)
             if self._moves.move is not None and link is self._moves.move.new:
                 self._moves.move.confirmed(confirm.about, now)
                 # Not confirmed to the application: the client may stay at the old bus, which may still refuse.
@@ -122,16 +129,19 @@ class FrameDispatcher:
             self._sender.announce_room()
         elif problem.type_code == Subscribe.CODE and problem.about == 0:
             pass  # protocol.md#overflow: its subscriptions are DROP_OLDEST from now on
-        elif problem.type_code in (Subscribe.CODE, Register.CODE) and new and move is not None:
+        elif problem.type_code in (Subscribe.CODE, Register.CODE, Consume.CODE) and new and move is not None:
             move.refused(problem.about, error(), now)
             expected = True
-        elif problem.type_code in (Subscribe.CODE, Register.CODE):
-            expected = not link.abandoned and self._registry.refused(problem.about, error)
+        elif problem.type_code in (Subscribe.CODE, Register.CODE, Consume.CODE):
+            expected = not link.abandoned and self._refused(link, problem, error, now)
         elif problem.type_code in (Unsubscribe.CODE, Unregister.CODE):
             self._on_drained(link, problem.about, now)
             expected = True
         elif problem.type_code == Barrier.CODE:
             expected = self._barrier_refused(problem, error, now)
+        elif problem.type_code in (Credit.CODE, Settle.CODE) and problem.code is BusCode.UNKNOWN_SUBSCRIPTION:
+            # The bus has ended the consumer meanwhile.
+            expected = True
         elif problem.type_code == Credit.CODE:
             link.credit.refused = True
             expected = True
@@ -139,11 +149,19 @@ class FrameDispatcher:
             expected = True
         elif problem.type_code == Authenticate.CODE:
             self._tokens.refused(link, now)
-        elif problem.type_code not in (ChangeBusFailed.CODE, Capacity.CODE):
+        elif problem.type_code not in (ChangeBusFailed.CODE, Capacity.CODE, Settle.CODE):
             # About the connection: the reason of the Close that follows.
             link.refusal = error()
         if not expected:
             self._context.happenings.append(error())
+
+    def _refused(self, link: BusLink, problem: Problem, error: Callable[[], Refused], now: float) -> bool:
+        """Handles the refusal of a subscription, a service or a consumer; returns whether it is known."""
+        consumer = self._consumers.lost(problem) if problem.type_code == Consume.CODE else None
+        if consumer is None:
+            return self._registry.refused(problem.about, error)
+        self._registry.begin_again(consumer, link, now)
+        return True
 
     def _on_barrier(self, id: int, now: float) -> None:
         if self._moves.move is None or not self._moves.move.echoed(id, now):

@@ -18,11 +18,13 @@ from .._base.commands import Abort, AskToken, Close
 from .._base.context import ClientContext
 from .._calls.pending_calls import PendingCalls
 from .._calls.services import Services
+from .._durable.consumers import Consumers
 from .._inbound.credit_control import CreditControl
 from .._inbound.dispatcher import Dispatcher
 from .._inbound.subscription_state import SubscriptionState
 from .._outbound.sender import Sender
 from .._wire.codec import MAX_LONG, Malformed, Reader, frames
+from .._wire.durable_frames import Feed
 from .._wire.records import DELIVER, Authenticate, BusCode, Hello
 from .connector import Connector
 from .frame_dispatcher import FrameDispatcher
@@ -51,14 +53,16 @@ class Machine(ClientContext):
             lambda link, reason, now: self.connector.give_up(link, reason, now),
         )  # fmt: skip
         self.services = Services(self, self.registry.all)
+        self.consumers = Consumers(self, self.registry.all)
         self.calls = PendingCalls(self, self.services)
         self.tokens = TokenRefresh(
             self.timers, lambda: nanos() // 1000, random, lambda n: self.commands.append(AskToken(n)), self._send_token,
             self.happenings.append,
         )  # fmt: skip
         parts = ClientParts(
-            self, self.sender, self.dispatcher, self._credit, self.registry, self.calls, self.services, self.tokens
-        )
+            self, self.sender, self.dispatcher, self._credit, self.registry, self.calls, self.services, self.consumers,
+            self.tokens,
+        )  # fmt: skip
         self.connector = Connector(parts)
         self.moves = self.connector.moves
         self._frames = FrameDispatcher(parts, self.connector)
@@ -111,11 +115,12 @@ class Machine(ClientContext):
 
     def counters(self) -> Counters:
         """Returns figures since the client was made."""
-        out, dispatcher = self.outbox, self.dispatcher
+        out, dispatcher, consumers = self.outbox, self.dispatcher, self.consumers
         return Counters(
             out.published, out.confirmed, out.resent, out.dropped_full, out.indeterminate, out.messages,
-            dispatcher.received, dispatcher.duplicates, dispatcher.missing, self.handler_failures,
-            self.connector.reconnects, self.moves.moves, out.topics, out.used, dispatcher.bytes, dispatcher.interruptions,
+            dispatcher.received + consumers.received, dispatcher.duplicates + consumers.duplicates, dispatcher.missing,
+            self.handler_failures, self.connector.reconnects, self.moves.moves, out.topics, out.used,
+            dispatcher.bytes + consumers.bytes, dispatcher.interruptions,
         )  # fmt: skip
 
     def opened(self, link: BusLink, token: str | None, now: float) -> None:
@@ -185,6 +190,8 @@ class Machine(ClientContext):
                         self.dispatcher.deliver(delivery)
                 elif link.welcome is None:
                     self.connector.greet(link, code, Reader(message, body, end), now)
+                elif code == Feed.CODE:
+                    self.consumers.feed(link, Feed.read(Reader(message, body, end)), end - start)
                 else:
                     self._frames.take(link, code, Reader(message, body, end), now)
                 if link.over or link.broken:

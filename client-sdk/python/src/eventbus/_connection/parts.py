@@ -8,6 +8,7 @@ from .._api.happenings import DropCause, Dropped
 from .._base.context import ClientContext
 from .._calls.pending_calls import PendingCalls
 from .._calls.services import Services
+from .._durable.consumers import Consumers
 from .._inbound.credit_control import CreditControl
 from .._inbound.dispatcher import Dispatcher
 from .._outbound.sender import Sender
@@ -27,6 +28,7 @@ class ClientParts:
     registry: Registry
     calls: PendingCalls
     services: Services
+    consumers: Consumers
     tokens: TokenRefresh
 
     def limit(self, welcome: Welcome) -> None:

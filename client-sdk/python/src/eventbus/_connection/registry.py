@@ -15,8 +15,10 @@ from .._inbound.subscription_state import SubscriptionState
 from .._outbound.sender import Sender
 from .._wire.records import BusCode
 
-#: Timeout for the answer to Subscribe, Unsubscribe, Register and Unregister, in seconds.
+#: Timeout for the answer to Subscribe, Unsubscribe, Register, Unregister and Consume, in seconds.
 ANSWER_TIMEOUT = 10.0
+#: Pause before a bus is asked again for a registration that it has ended, in seconds.
+AGAIN_DELAY = 1.0
 MAX_GROUP_BYTES = 255
 
 
@@ -50,20 +52,36 @@ class Registry:
         if isinstance(registration, SubscriptionState):
             self._dispatcher.begin(registration)
         link = context.current
-        if context.connection is not None and link is not None and not self._is_unserved(registration, link):
-            self.send(registration.begin_frame())
-            self._expect_answer(registration, now)
+        if context.connection is not None and link is not None:
+            self._begin(registration, link, self.send, now)
         context.wake()
+
+    def _begin(self, registration: Registration, link: BusLink, send: Callable[[bytes], None], now: float) -> bool:
+        """Begins a registration over a connection; returns False if the bus lacks what it needs."""
+        if self._is_unserved(registration, link):
+            # A call that waits for it is told by then, and has ended it.
+            self._context.soon(lambda _: self._report_unserved(registration, link))
+            return False
+        send(registration.begin_frame())
+        self._expect_answer(registration, now)
+        return True
+
+    def _report_unserved(self, registration: Registration, link: BusLink) -> None:
+        if link is self._context.current and not registration.ended:
+            assert link.welcome is not None
+            text = f"{registration.what} waits for another bus: {link.welcome.bus} has no {registration.lacks(link.welcome)}"
+            self._context.happenings.append(Refused(BusCode.UNSUPPORTED, text, False))
 
     @staticmethod
     def _is_unserved(registration: Registration, link: BusLink) -> bool:
-        """Returns whether this is a service and the bus has none: it stays for another bus, but no call waits for
+        """Returns whether the bus lacks what a registration needs: it stays for another bus, but no call waits for
         that."""
         assert link.welcome is not None
-        if not registration.is_service or link.welcome.services > 0:
+        what = registration.lacks(link.welcome)
+        if what is None:
             return False
         for waiter in registration.ready:
-            fail(waiter, Refused(BusCode.UNSUPPORTED, f"the bus {link.welcome.bus} has no services", False))
+            fail(waiter, Refused(BusCode.UNSUPPORTED, f"the bus {link.welcome.bus} has no {what}", False))
         registration.ready.clear()
         return True
 
@@ -97,7 +115,7 @@ class Registry:
         if context.connection is None or link is None or self._is_unserved(registration, link):
             self.end(registration.id)
         else:
-            self.send(registration.end_frame())
+            self.send(registration.last_frames())
             self._expect_answer(registration, now)
         context.wake()
 
@@ -146,12 +164,24 @@ class Registry:
     def begin_all(self, link: BusLink, now: float) -> None:
         """Begins all registrations over a connection."""
         for registration in self.all.values():
-            if self._is_unserved(registration, link):
-                continue
-            link.control.append(registration.begin_frame())
-            if registration.ending:
-                link.control.append(registration.end_frame())
-            self._expect_answer(registration, now)
+            if self._begin(registration, link, link.control.append, now) and registration.ending:
+                link.control.append(registration.last_frames())
+
+    def begin_again(self, registration: Registration, link: BusLink, now: float) -> None:
+        """Begins a registration again after a pause, because the bus has ended it; over another connection it begins in any
+        case."""
+        registration.settle()
+
+        def ask(then: float) -> None:
+            if self._context.current is not link or link.over or registration.ended or registration.ending:
+                return
+            if self._is_moving():
+                self.begin_again(registration, link, then)
+                return
+            self.send(registration.begin_frame())
+            self._expect_answer(registration, then)
+
+        self._context.timers.at(now + AGAIN_DELAY, ask)
 
     def expect_answer(self, id: int, now: float) -> None:
         """Starts the timeout for the answer of the bus."""
@@ -199,6 +229,7 @@ class Registry:
         registration.ended = True
         registration.failure = failure
         registration.settle()
+        registration.clear()
         self._dispatcher.end(id)
         for waiter in registration.ready:
             fail(waiter, failure or Closed(f"{registration.what} is ended"))

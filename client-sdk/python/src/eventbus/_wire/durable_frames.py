@@ -9,6 +9,7 @@ from enum import IntEnum
 from .call_frames import BYTES
 from .call_frames import RECORDS as OTHER_RECORDS
 from .codec import Reader, frames, varint
+from .events import Delivery, DeliveryReader
 from .records import BOOLEAN, DELIVER, LONG, POSITION, STRING, TOPIC, Kind, Record, enum_kind, record_field
 
 MAX_JOURNAL_BYTES = 128
@@ -110,12 +111,6 @@ class Feed(Record):
         _check(r, "Feed.head", at, feed.head, feed.last)
         return feed
 
-    def deliveries(self) -> Iterator[tuple[int, int]]:
-        """Yields start and end of the body of each ``Deliver`` in ``frames``; skips unknown frames."""
-        for code, _, start, end in frames(self.frames):
-            if code == DELIVER:
-                yield start, end
-
 
 @dataclass(frozen=True)
 class Settle(Record):
@@ -170,6 +165,13 @@ class Truncated(Record):
         truncated = super().read(r)
         _check(r, "Truncated.to", at, truncated.last, truncated.first)
         return truncated
+
+
+def deliveries(reader: DeliveryReader, data: bytes) -> Iterator[Delivery]:
+    """Reads each ``Deliver`` of the frames of a ``Feed``; skips unknown frames. Raises Malformed."""
+    for code, _, start, end in frames(data):
+        if code == DELIVER:
+            yield reader.read(data, start, end)
 
 
 def publish_tail(expect: int, delay_millis: int, ttl_millis: int) -> bytes:

@@ -1,0 +1,90 @@
+"""The consumers of a client: takes the frames that are about them. Without I/O or a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .._base.bus_link import BusLink
+from .._base.context import ClientContext
+from .._base.registration import Registration
+from .._wire.codec import Malformed
+from .._wire.durable_frames import Feed, deliveries
+from .._wire.durable_frames import Truncated as TruncatedFrame
+from .._wire.events import DeliveryReader, Event, EventCursor
+from .._wire.records import BusCode, Problem
+from .consumer_state import ConsumerState
+
+#: Events that are decoded at once to check them.
+CHECK_RUN = 256
+
+
+class Consumers:
+    """See the module. ``registrations`` has the consumers by their ids, among others."""
+
+    def __init__(self, context: ClientContext, registrations: Mapping[int, Registration]) -> None:
+        self._context = context
+        self._registrations = registrations
+        self._reader = DeliveryReader(1000)
+        #: Events that came again and were dropped.
+        self.duplicates = 0
+        #: Events that were handled.
+        self.received = 0
+
+    def _find(self, id: int) -> ConsumerState | None:
+        """Returns a consumer; None if it has ended, and the frame was under way."""
+        found = self._registrations.get(id)
+        return found if isinstance(found, ConsumerState) else None
+
+    @property
+    def bytes(self) -> int:
+        """Returns the bytes that are received and not handled."""
+        return sum(r.queued_bytes for r in self._registrations.values() if isinstance(r, ConsumerState))
+
+    def feed(self, link: BusLink, feed: Feed, size: int) -> None:
+        """Handles a feed; ``size``: bytes of the whole frame. Raises Malformed."""
+        consumer = self._find(feed.id)
+        if consumer is None:
+            return
+        fresh, repeated = self._check(feed, consumer.covered)
+        self.duplicates += repeated
+        consumer.fed(link, feed, fresh, repeated, size)
+
+    def _check(self, feed: Feed, known: int) -> tuple[int, int]:
+        """Checks all frames and events, because what is taken does not come again; returns the numbers of new events and
+        of others."""
+        fresh = repeated = last = 0
+        scratch: list[Event] = []
+        for delivery in deliveries(self._reader, feed.frames):
+            if delivery.count and not (last < delivery.offset and delivery.last_position() <= feed.last):
+                found = f"positions {delivery.offset} to {delivery.last_position()}"
+                raise Malformed("Feed.frames", 0, found, f"in order, above {last}, and at most {feed.last}")
+            again = max(0, min(delivery.count, known - delivery.offset + 1))
+            repeated += again
+            fresh += delivery.count - again
+            last = max(last, delivery.last_position())
+            cursor = EventCursor(delivery)
+            while not cursor.take(scratch, CHECK_RUN):
+                scratch.clear()
+            scratch.clear()
+        return fresh, repeated
+
+    def truncated(self, link: BusLink, frame: TruncatedFrame) -> None:
+        """Handles events that do not come."""
+        consumer = self._find(frame.id)
+        told = None if consumer is None else consumer.truncated(link, frame)
+        if told is not None:
+            self._context.happenings.append(told)
+
+    def accepted(self, link: BusLink, id: int, journal: str) -> None:
+        """Handles the confirmation of a consumer."""
+        consumer = self._find(id)
+        if consumer is not None:
+            consumer.accepted(link, journal)
+
+    def lost(self, problem: Problem) -> ConsumerState | None:
+        """Returns the consumer that a bus has ended by a refusal, and that should ask again; None where that does not
+        help."""
+        consumer = self._find(problem.about)
+        if consumer is None or not consumer.confirmed:
+            return None
+        return consumer if problem.retryable or problem.code is BusCode.REPLACED else None

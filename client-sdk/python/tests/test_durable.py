@@ -190,6 +190,17 @@ def test_what_does_not_come_is_told_in_order_and_at_once() -> None:
     assert settled(s) == [10]
 
 
+def test_what_does_not_come_is_told_once() -> None:
+    d, s = connected()
+    billing = d.consuming(s)
+    d.say(s, billing.truncated(1, 5))
+    d.end(s)
+    s = d.reconnect(durable=True)
+    d.say(s, billing.confirm(), billing.truncated(1, 4), billing.truncated(5, 9))
+    assert [(t.first, t.last) for t in d.of(Truncated)] == [(1, 5), (6, 9)]
+    assert [(t.first, t.last) for t in billing.everything()] == [(1, 5), (6, 9)]
+
+
 def test_reasons_of_later_versions_are_unknown() -> None:
     d, s = connected()
     billing = d.consuming(s)
@@ -384,19 +395,22 @@ def test_a_consumer_that_stands_by_takes_over() -> None:
 @pytest.mark.parametrize(("code", "retryable"), [(BusCode.REPLACED, False), (BusCode.UNAVAILABLE, True)])
 def test_a_consumer_that_the_bus_has_ended_asks_again(code: BusCode, retryable: bool) -> None:
     d, s = connected()
-    billing = d.consuming(s)
-    d.say(s, billing.feed(1, 2, stored(1, b"a", b"b")))
+    billing = d.consuming(s, buffer_bytes=8192)
+    d.say(s, billing.feed(1, 2, stored(1, b"a" * 5000, b"b")))
     billing.everything()
+    assert len(granted(s)) == 1
     s.take()
     d.say(s, problem(code, Consume.CODE, billing.id, retryable=retryable))
     d.advance(0.99)
     assert s.take(Consume) == []
     d.advance(0.01)
     assert [f.id for f in s.take(Consume)] == [billing.id]
-    d.say(s, billing.confirm(), billing.feed(1, 3, stored(1, b"a", b"b", b"c")))
+    fed = billing.feed(1, 3, stored(1, b"a" * 5000, b"b", b"c"))
+    d.say(s, billing.confirm(), fed)
     # What was settled before may not have counted, and the limit counts from the new Consume.
     assert settled(s) == [2]
     assert billing.everything() == [(3, b"c")]
+    assert granted(s) == [(len(fed) + 8192, len(fed))]
     assert d.of(Error) == []
 
 
@@ -466,6 +480,24 @@ def test_a_consumer_waits_for_a_bus_with_durable_topics() -> None:
     assert [f.id for f in s.take(Consume)] == [refused.id]
     d.say(s, refused.confirm(), refused.feed(1, 1, stored(1, b"x")))
     assert refused.everything() == [(1, b"x")]
+
+
+def test_a_bus_that_does_not_know_consumers_after_all_keeps_its_client() -> None:
+    d, s = connected()
+    billing = d.consume()
+    unknown = problem(BusCode.UNKNOWN_TYPE, Consume.CODE)
+    d.say(s, unknown)
+    assert isinstance(billing.ready.error, Refused)
+    assert billing.ready.error.bus_code is BusCode.UNKNOWN_TYPE
+    assert d.of(Error) == []
+    d.consume(name="other").ready.cancelled = True
+    d.say(s, unknown)
+    assert len(d.of(Refused)) == 1
+    d.advance(15)
+    assert not s.aborted
+    d.end(s)
+    s = d.reconnect(durable=True)
+    assert len(s.take(Consume)) == 2
 
 
 def test_settlements_and_credit_that_come_too_late_are_no_problem() -> None:

@@ -39,6 +39,14 @@ async def asyncio_face(bus: eventbus.EventBus) -> None:
     response = await bus.request("s", 1, codec=numbers, method="m")
     number: int = numbers.decode(response.event)
     print(published, number)
+    await bus.publish("a", 1, codec=numbers, expected=0, delay=1, ttl=2.5)
+    async for event in bus.durable("billing", start=eventbus.Start.position(3)):
+        number = event.position
+    bus.durable("billing", handler=print, on_truncated=lambda truncated: print(truncated.last))
+    bus.on_consumer_error(lambda failed: print(failed.subscription.name, failed.pause))
+    bus.replay("a")  # type: ignore[call-arg]
+    bus.replay("a", start="first")  # type: ignore[arg-type]
+    bus.send("a", "x", expected=0)  # type: ignore[call-overload]
     await bus.publish("a", {"x": 1})  # type: ignore[call-overload]
     await bus.publish("a", 42)  # type: ignore[call-overload]
     await bus.publish("a", "x", codec=numbers)  # type: ignore[misc]
@@ -69,6 +77,9 @@ def sync_face(url: str, token: Any) -> None:
     numbers = Numbers()
     bus = eventbus.sync.connect([url], name="x", token=token, connect_timeout=5, reconnect=False)
     bus.publish("a", 1, codec=numbers, timeout=1)
+    for event in bus.durable("billing").events(timeout=1):
+        print(event.position)
+    bus.durable("billing", handler=print)  # type: ignore[call-arg]
     bus.request("s", 1, codec=numbers)
     bus.submit("s", "x", priority=eventbus.Priority.HIGH).result()
     eventbus.sync.connect(url, tokn="x")  # type: ignore[call-arg]

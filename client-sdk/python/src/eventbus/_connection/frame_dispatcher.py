@@ -157,6 +157,8 @@ class FrameDispatcher:
 
     def _refused(self, link: BusLink, problem: Problem, error: Callable[[], Refused], now: float) -> bool:
         """Handles the refusal of a subscription, a service or a consumer; returns whether it is known."""
+        if problem.type_code == Consume.CODE and problem.code is BusCode.UNKNOWN_TYPE:
+            return self._consumers.postpone(error)
         consumer = self._consumers.lost(problem) if problem.type_code == Consume.CODE else None
         if consumer is None:
             return self._registry.refused(problem.about, error)

@@ -170,7 +170,6 @@ class Registry:
     def begin_again(self, registration: Registration, link: BusLink, now: float) -> None:
         """Begins a registration again after a pause, because the bus has ended it; over another connection it begins in any
         case."""
-        registration.settle()
 
         def ask(then: float) -> None:
             if self._context.current is not link or link.over or registration.ended or registration.ending:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from .._api.errors import Error
 from .._base.bus_link import BusLink
 from .._base.context import ClientContext
 from .._base.registration import Registration
+from .._base.waiters import fail
 from .._wire.codec import Malformed
 from .._wire.durable_frames import Feed, deliveries
 from .._wire.durable_frames import Truncated as TruncatedFrame
@@ -80,6 +82,18 @@ class Consumers:
         consumer = self._find(id)
         if consumer is not None:
             consumer.accepted(link, journal)
+
+    def postpone(self, error: Callable[[], Error]) -> bool:
+        """Handles that the bus knows of no consumers: they stay, for another bus. Returns whether a call waited for one."""
+        waited = False
+        for consumer in self._registrations.values():
+            if isinstance(consumer, ConsumerState):
+                consumer.settle()
+                for waiter in consumer.ready:
+                    waited |= not waiter.done()
+                    fail(waiter, error())
+                consumer.ready.clear()
+        return waited
 
     def lost(self, problem: Problem) -> ConsumerState | None:
         """Returns the consumer that a bus has ended by a refusal, and that should ask again; None where that does not

@@ -95,6 +95,16 @@ class DurableTest extends ClientFixture {
     return (Settle) bus.next(TypeCode.SETTLE).content();
   }
 
+  /** Lets time pass until the client settles. */
+  private Settle nextSettle() throws Exception {
+    until(
+        () -> {
+          scheduler.advance(Duration.ofMillis(100));
+          return bus.arrivals.stream().anyMatch(each -> each.type() == TypeCode.SETTLE);
+        });
+    return settle();
+  }
+
   private Credit credit(long consumer) throws Exception {
     while (true) {
       Credit credit = (Credit) take(bus.credits).content();
@@ -145,8 +155,7 @@ class DurableTest extends ClientFixture {
     // The first settlement is sent at once, the next one after a moment: with what it covers.
     assertThat(settle().getUpTo()).isEqualTo(1);
     until(() -> billing.position() == 5);
-    scheduler.advance(Duration.ofMillis(100));
-    assertThat(settle()).isEqualTo(new Settle(consume.getId(), 5L, false));
+    assertThat(nextSettle()).isEqualTo(new Settle(consume.getId(), 5L, false));
     assertThat(billing.lag()).isZero();
     assertThat(billing.counters().received()).isEqualTo(3);
     assertThat(client.counters().received()).isEqualTo(3);
@@ -344,7 +353,8 @@ class DurableTest extends ClientFixture {
     // The bus knows only the first settlement, and feeds the second event again.
     bus.connection().message(FakeBus.feed(consume.getId(), 2, 3, 3, stored(2, "y", "z")));
     assertThat(take(handled)).isEqualTo("3 z");
-    assertThat(settle().getUpTo()).isGreaterThanOrEqualTo(2);
+    // It may have settled the second event a moment ago, when there was no connection.
+    assertThat(nextSettle().getUpTo()).isGreaterThanOrEqualTo(2);
     assertThat(billing.counters().duplicates()).isEqualTo(1);
     assertThat(client.counters().duplicates()).isEqualTo(1);
   }

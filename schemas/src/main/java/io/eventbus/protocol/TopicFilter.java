@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A wildcard as the first token never selects a topic that starts with {@code $}: system topics
  * are only seen by subscribers that name them. Instances are immutable; any thread may use them.
  */
-public final class TopicFilter {
+public final class TopicFilter implements Comparable<TopicFilter> {
   private static final String[] NONE = {};
 
   private final String text;
@@ -226,6 +226,12 @@ public final class TopicFilter {
   @Override
   public boolean equals(@Nullable Object other) {
     return other instanceof TopicFilter that && text.equals(that.text);
+  }
+
+  /** Compares the texts of filters. */
+  @Override
+  public int compareTo(TopicFilter other) {
+    return text.compareTo(other.text);
   }
 
   @Override

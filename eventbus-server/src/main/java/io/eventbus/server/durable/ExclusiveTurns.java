@@ -10,7 +10,13 @@ import java.util.Queue;
  * active, the others stand by. Any thread.
  */
 final class ExclusiveTurns {
-  private record Key(int journal, String name) {}
+  private record Key(int journal, String name) implements Comparable<Key> {
+    @Override
+    public int compareTo(Key other) {
+      int order = name.compareTo(other.name);
+      return order != 0 ? order : Integer.compare(journal, other.journal);
+    }
+  }
 
   private final Map<Key, Queue<Runnable>> waiting = new HashMap<>();
 

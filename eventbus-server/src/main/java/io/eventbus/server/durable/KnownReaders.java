@@ -17,7 +17,13 @@ import org.jspecify.annotations.Nullable;
 final class KnownReaders {
   private static final int MAX_KEPT = 32;
 
-  private record Key(int journal, TopicFilter filter) {}
+  private record Key(int journal, TopicFilter filter) implements Comparable<Key> {
+    @Override
+    public int compareTo(Key other) {
+      int order = filter.compareTo(other.filter);
+      return order != 0 ? order : Integer.compare(journal, other.journal);
+    }
+  }
 
   private final Journals journals;
   // Without those in use; the one that was used longest ago first.

@@ -22,7 +22,16 @@ final class TailPieces {
   private static final int MAX_BUILT = 256;
   private static final long MAX_BYTES = 2 << 20;
 
-  private record Key(TailChunk chunk, TopicFilter filter) {}
+  /**
+   * Filter of a chunk. Only filters are chosen by clients, so chunks need no order of their own.
+   */
+  private record Key(TailChunk chunk, TopicFilter filter) implements Comparable<Key> {
+    @Override
+    public int compareTo(Key other) {
+      int order = filter.compareTo(other.filter);
+      return order != 0 ? order : Long.compare(chunk.covers(), other.chunk.covers());
+    }
+  }
 
   private final ByteBufAllocator allocator;
   private final BusMemory memory;

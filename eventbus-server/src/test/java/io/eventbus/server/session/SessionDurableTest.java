@@ -12,7 +12,6 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
-import io.eventbus.schema.Problem;
 import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.samples.SampleFrames;
@@ -146,15 +145,5 @@ class SessionDurableTest extends SessionTestCase {
     }
     assertThat(bus.memory.used())
         .isEqualTo((long) DurablePublishing.MAX_TOPICS * DurablePublishing.TOPIC_BYTES);
-  }
-
-  @Test
-  void aFrameForConsumersIsSkippedAndSaysWhatTheBusHas() {
-    handle(new byte[] {(byte) (TypeCode.CONSUME.code() * 2), 2, 1});
-    Problem problem = (Problem) link.taken().get(0);
-    assertThat(problem.getCode()).isEqualTo(ErrorCode.UNKNOWN_TYPE);
-    assertThat(problem.getTypeCode()).isEqualTo(TypeCode.CONSUME.code());
-    assertThat(problem.getMessage())
-        .startsWith("CONSUME is unknown to this bus, whose durable topics clients publish");
   }
 }

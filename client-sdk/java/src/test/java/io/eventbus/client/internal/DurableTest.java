@@ -16,6 +16,7 @@ import io.eventbus.client.Start;
 import io.eventbus.client.Truncated;
 import io.eventbus.client.internal.base.FakeBus;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Consume;
 import io.eventbus.schema.ConsumeMode;
 import io.eventbus.schema.ConsumeStart;
@@ -25,7 +26,9 @@ import io.eventbus.schema.Settle;
 import io.eventbus.schema.TruncatedReason;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -45,9 +48,11 @@ class DurableTest extends ClientFixture {
   /** Notes what it gets, and fails where the test says. */
   private final class Handler implements DurableHandler {
     volatile String failsAt = "";
+    volatile CountDownLatch release = new CountDownLatch(0);
 
     @Override
-    public void onEvent(ReceivedEvent event) {
+    public void onEvent(ReceivedEvent event) throws Exception {
+      release.await();
       if (event.text().equals(failsAt)) {
         handled.add("failed " + event.text());
         throw new IllegalStateException(event.text());
@@ -114,6 +119,16 @@ class DurableTest extends ClientFixture {
     }
   }
 
+  private void reconnect() {
+    bus.connection().end(1006, "lost");
+    scheduler.advance(Duration.ofSeconds(1));
+  }
+
+  private static byte[] eventOf(Consume of, long position, int payloadBytes) {
+    return FakeBus.feed(
+        of.getId(), position, position, position, stored(position, "x".repeat(payloadBytes)));
+  }
+
   private void feed(Consume of, long from, long to, byte[]... frames) {
     bus.connection().message(FakeBus.feed(of.getId(), from, to, to, frames));
   }
@@ -122,11 +137,24 @@ class DurableTest extends ClientFixture {
     return FakeBus.stored("a", position, position, payloads);
   }
 
-  private void problem(Consume of, io.eventbus.schema.ErrorCode code, boolean retryable) {
+  private static Confirm confirmed(Consume of) {
+    return new Confirm(TypeCode.CONSUME.code(), of.getId(), "shop", -1L, 0L, false);
+  }
+
+  private void truncated(Consume of, long from, long to, TruncatedReason reason) {
     bus.connection()
-        .frame(
-            TypeCode.PROBLEM,
-            new Problem(code, "no", retryable, of.getId(), TypeCode.CONSUME.code(), ""));
+        .frame(TypeCode.TRUNCATED, new io.eventbus.schema.Truncated(of.getId(), from, to, reason));
+  }
+
+  private void problem(Consume of, io.eventbus.schema.ErrorCode code, boolean retryable) {
+    problem(bus.connection(), of, code, retryable);
+  }
+
+  private static void problem(
+      FakeBus.Connection from, Consume of, io.eventbus.schema.ErrorCode code, boolean retryable) {
+    from.frame(
+        TypeCode.PROBLEM,
+        new Problem(code, "no", retryable, of.getId(), TypeCode.CONSUME.code(), ""));
   }
 
   // ---- Consuming
@@ -248,10 +276,7 @@ class DurableTest extends ClientFixture {
     EventBusClient client = connect();
     client.durable("billing").from(Start.FIRST).handler(handler);
     Consume consume = consume();
-    bus.connection()
-        .frame(
-            TypeCode.TRUNCATED,
-            new io.eventbus.schema.Truncated(consume.getId(), 1L, 9L, TruncatedReason.RETENTION));
+    truncated(consume, 1, 9, TruncatedReason.RETENTION);
     feed(consume, 10, 10, stored(10, "x"));
     assertThat(take(handled, 2)).containsExactly("truncated 1..9 RETENTION", "10 x");
     assertThat(take(told)).isEqualTo("truncated 1..9");
@@ -309,6 +334,74 @@ class DurableTest extends ClientFixture {
       assertThat(credit.getLimit()).isBetween(limit + 1, bytes + 1024);
       limit = credit.getLimit();
     }
+  }
+
+  @Test
+  void whatWaitsTakesItsRoomAlsoAfterAReconnect() throws Exception {
+    EventBusClient client = connect();
+    handler.release = new CountDownLatch(1);
+    DurableSubscription slow = client.replay().bufferBytes(1024).handler(handler);
+    Consume consume = consume();
+    byte[] first = eventOf(consume, 1, 700);
+    bus.connection().message(first);
+    reconnect();
+    assertThat(consume().getLimit()).isEqualTo(1024 - first.length);
+    bus.connection().message(eventOf(consume, 2, 700));
+    bus.confirmsConsumers = false;
+    reconnect();
+    assertThat(consume().getLimit()).isZero();
+    handler.release.countDown();
+    until(() -> slow.counters().bufferedBytes() == 0);
+    // What was handled between the question and its answer makes room, too.
+    bus.connection().frame(TypeCode.CONFIRM, confirmed(consume));
+    assertThat(credit(consume.getId())).isEqualTo(new Credit(0L, 1024L, 0L, consume.getId()));
+  }
+
+  @Test
+  void bytesCountFromZeroWhereTheBusAcceptsAConsumerAgain() throws Exception {
+    EventBusClient client = connect();
+    DurableSubscription billing = client.durable("billing").bufferBytes(1024).handler(handler);
+    Consume consume = consume();
+    get(billing.ready());
+    byte[] first = eventOf(consume, 1, 700);
+    bus.connection().message(first);
+    assertThat(credit(consume.getId()).getReceived()).isEqualTo(first.length);
+    problem(consume, io.eventbus.schema.ErrorCode.REPLACED, false);
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(consume().getLimit()).isEqualTo(1024);
+    byte[] second = eventOf(consume, 2, 800);
+    bus.connection().message(second);
+    assertThat(credit(consume.getId()))
+        .isEqualTo(new Credit(0L, second.length + 1024L, (long) second.length, consume.getId()));
+  }
+
+  @Test
+  void bothConnectionsOfAMoveHaveTheirCredit() throws Exception {
+    EventBusClient client = connect();
+    DurableSubscription replay = client.replay().bufferBytes(1024).handler(handler);
+    Consume consume = consume();
+    get(replay.ready());
+    bus.answersBarriers = false;
+    bus.connection(1).askToMove("tok", "ws://two/bus");
+    assertThat(bus.next(TypeCode.CONSUME).connection()).isEqualTo(2);
+    int bytes = 0;
+    for (int position = 1; position <= 2; position++) {
+      byte[] frame = eventOf(consume, position, 400);
+      bytes += frame.length;
+      bus.connection(1).message(frame);
+      bus.connection(2).message(frame);
+      until(() -> replay.counters().bufferedBytes() == 0);
+    }
+    Map<Integer, Credit> granted = new HashMap<>();
+    while (granted.size() < 2) {
+      FakeBus.Arrival arrival = take(bus.credits);
+      Credit credit = (Credit) arrival.content();
+      if (credit.getConsumer() == consume.getId()) {
+        granted.put(arrival.connection(), credit);
+      }
+    }
+    Credit all = new Credit(0L, bytes + 1024L, (long) bytes, consume.getId());
+    assertThat(granted).isEqualTo(Map.of(1, all, 2, all));
   }
 
   // ---- Failures of the handler

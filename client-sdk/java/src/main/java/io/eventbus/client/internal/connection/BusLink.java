@@ -413,6 +413,7 @@ public final class BusLink
 
   @Override
   public void onClosed(int code, String reason) {
+    parts.durable().lost(this);
     EventBusException why = refusal;
     owner.ended(this, code, reason, why != null ? why : verdict(code, reason));
   }

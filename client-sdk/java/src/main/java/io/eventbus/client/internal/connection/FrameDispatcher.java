@@ -259,7 +259,7 @@ final class FrameDispatcher {
         || confirm.getTypeCode() == TypeCode.REGISTER.code()
         || confirm.getTypeCode() == TypeCode.CONSUME.code()) {
       if (confirm.getTypeCode() == TypeCode.CONSUME.code()) {
-        parts.durable().accepted(confirm.getAbout(), confirm.getTopic());
+        parts.durable().accepted(source, confirm.getAbout(), confirm.getTopic());
       }
       if (standby != null) {
         // The client may stay at its bus, which may still refuse it.
@@ -288,7 +288,7 @@ final class FrameDispatcher {
       standby.refused(problem.getAbout(), failure);
       answered = true;
     } else if (type == TypeCode.CONSUME) {
-      answered = !source.isAbandoned() && parts.durable().refused(problem, failure);
+      answered = !source.isAbandoned() && parts.durable().refused(source, problem, failure);
     } else if (type == TypeCode.SETTLE && problem.getCode() == ErrorCode.UNKNOWN_SUBSCRIPTION) {
       // The consumer has ended meanwhile, or stands by: what is settled is told again.
       answered = true;

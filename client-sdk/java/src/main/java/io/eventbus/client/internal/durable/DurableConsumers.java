@@ -129,18 +129,23 @@ public final class DurableConsumers {
   }
 
   /** Notes that the bus has accepted a consumer, and which journal it reads. */
-  public void accepted(long id, String journal) {
+  public void accepted(FeedLine line, long id, String journal) {
     Entry entry = byId.get(id);
     if (entry != null) {
-      entry.state.accepted(journal);
+      entry.state.accepted(line, journal);
     }
+  }
+
+  /** Notes that a connection has ended. */
+  public void lost(FeedLine line) {
+    byId.values().forEach(entry -> entry.state.lost(line));
   }
 
   /**
    * Notes that the bus refuses a consumer, or has ended it. One that was accepted before asks again
    * where that can help. Returns true if the application waits for the answer.
    */
-  public boolean refused(Problem problem, EventBusException failure) {
+  public boolean refused(FeedLine line, Problem problem, EventBusException failure) {
     Subscriptions subscriptions = environment.subscriptions();
     if (problem.getCode() == ErrorCode.UNKNOWN_TYPE) {
       // The bus has no durable topics; the next one may have.
@@ -152,6 +157,7 @@ public final class DurableConsumers {
     if (entry == null || !entry.state.isConfirmed() || !asksAgain) {
       return subscriptions.refused(problem.getAbout(), failure);
     }
+    entry.state.lost(line);
     environment.conductor().schedule(() -> subscriptions.again(entry.state), RETRY_NANOS);
     return false;
   }

@@ -63,9 +63,15 @@ final class DurableState implements DurableSubscription, Registration {
 
   // ---- What the bus says
 
-  /** Notes the journal that the bus has found. */
-  void accepted(String found) {
+  /** Notes that the bus has accepted it, and the journal that the bus has found. */
+  void accepted(FeedLine line, String found) {
     journal = found;
+    progress.accepted(line).forEach(Runnable::run);
+  }
+
+  /** Notes that it has ended at the bus, or its connection has. */
+  void lost(FeedLine line) {
+    progress.lost(line);
   }
 
   /** Returns the last position that was fed; 0 before the first. */
@@ -76,7 +82,7 @@ final class DurableState implements DurableSubscription, Registration {
   /** Takes a {@code Feed} whose frames were checked. */
   void fed(FeedLine line, FeedView feed, ByteBuffer message, int repeated, int bytes) {
     duplicates.add(repeated);
-    run(progress.fed(line, feed, message, bytes));
+    progress.fed(line, feed, message, bytes).forEach(Runnable::run);
     settle(false);
     wake.run();
   }
@@ -86,12 +92,6 @@ final class DurableState implements DurableSubscription, Registration {
     Truncated told = progress.truncated(line, settings.filter(), from, to, reason);
     wake.run();
     return told;
-  }
-
-  private static void run(@Nullable Runnable task) {
-    if (task != null) {
-      task.run();
-    }
   }
 
   // ---- What the handler does
@@ -124,7 +124,7 @@ final class DurableState implements DurableSubscription, Registration {
 
   /** Notes that an item was handled whole. */
   void done(FedItem item) {
-    run(progress.done(item));
+    progress.done(item).forEach(Runnable::run);
     settle(false);
   }
 
@@ -218,7 +218,7 @@ final class DurableState implements DurableSubscription, Registration {
             ConsumeMode.EXCLUSIVE,
             goesOn ? ConsumeStart.POSITION : ConsumeStart.valueOf(start.kind().name()),
             goesOn ? progress.covered() + 1 : start.value(),
-            (long) settings.bufferBytes());
+            progress.ask());
     return ControlFrames.encode(TypeCode.CONSUME, consume);
   }
 

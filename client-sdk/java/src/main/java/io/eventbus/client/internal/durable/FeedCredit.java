@@ -6,8 +6,8 @@ import io.eventbus.schema.Credit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Credit of a consumer over one connection: the limit that its bus was told, and the bytes that
- * have come. Guarded by the lock of its {@link FeedProgress}.
+ * Credit of a consumer over one connection since its Consume there: the limit that the bus was
+ * told, and the bytes that have come. Guarded by the lock of its {@link FeedProgress}.
  */
 final class FeedCredit {
   private final FeedLine line;
@@ -15,25 +15,27 @@ final class FeedCredit {
   private final long window;
   private long received;
   private long limit;
+  private boolean begun;
 
   /**
    * Creates the credit of a connection.
    *
-   * @param window bytes that the consumer has room for, which Consume has granted
+   * @param window bytes that the consumer has room for if nothing waits
+   * @param limit that Consume has granted
    */
-  FeedCredit(FeedLine line, long consumer, long window) {
+  FeedCredit(FeedLine line, long consumer, long window, long limit) {
     this.line = line;
     this.consumer = consumer;
     this.window = window;
-    this.limit = window;
+    this.limit = limit;
   }
 
-  boolean isOf(FeedLine other) {
-    return line == other;
-  }
-
-  void received(int bytes) {
+  /** Counts bytes of a frame; returns whether it is the first frame. */
+  boolean received(int bytes) {
     received += bytes;
+    boolean first = !begun;
+    begun = true;
+    return first;
   }
 
   /**

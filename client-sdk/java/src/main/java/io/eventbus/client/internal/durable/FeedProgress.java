@@ -4,7 +4,11 @@ import io.eventbus.client.Truncated;
 import io.eventbus.protocol.FeedView;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +31,10 @@ final class FeedProgress {
   private final boolean settles;
   private final Deque<FedItem> queue = new ArrayDeque<>();
   private long queuedBytes;
-  // Of the connection that has fed last.
-  private @Nullable FeedCredit credit;
+  // Of each connection whose bus has accepted the consumer: two of them in a move.
+  private final Map<FeedLine, FeedCredit> credits = new HashMap<>();
+  // Limit of the last Consume.
+  private long asked;
   private boolean known;
   // The last position that was fed, and the last up to which everything is handled.
   private long covered;
@@ -53,13 +59,37 @@ final class FeedProgress {
     this.settledAt = nowNanos - SETTLE_NANOS;
   }
 
+  /** Returns the limit of a new Consume: what waits keeps its room. */
+  synchronized long ask() {
+    asked = room();
+    return asked;
+  }
+
+  private long room() {
+    return Math.max(0, bufferBytes - queuedBytes);
+  }
+
   /**
-   * Takes a {@code Feed} whose frames were checked; returns the task that grants credit, or null.
+   * Notes that the bus has accepted a Consume, since which it counts what it feeds; returns the
+   * tasks that grant credit for what was handled meanwhile.
+   */
+  synchronized List<Runnable> accepted(FeedLine line) {
+    credits.put(line, new FeedCredit(line, consumer, bufferBytes, asked));
+    return raise();
+  }
+
+  /** Notes that the consumer has ended at the bus, or its connection has. */
+  synchronized void lost(FeedLine line) {
+    credits.remove(line);
+  }
+
+  /**
+   * Takes a {@code Feed} whose frames were checked; returns the tasks that grant credit.
    *
    * @param bytes of the whole frame
    */
-  synchronized @Nullable Runnable fed(FeedLine line, FeedView feed, ByteBuffer message, int bytes) {
-    of(line, feed.from()).received(bytes);
+  synchronized List<Runnable> fed(FeedLine line, FeedView feed, ByteBuffer message, int bytes) {
+    arrived(line, feed.from(), bytes);
     head = Math.max(head, feed.head());
     if (feed.to() > covered) {
       add(
@@ -72,7 +102,7 @@ final class FeedProgress {
   /** Takes a {@code Truncated}; returns what is new of it, or null. */
   synchronized @Nullable Truncated truncated(
       FeedLine line, String filter, long from, long to, Truncated.Reason reason) {
-    of(line, from);
+    arrived(line, from, 0);
     head = Math.max(head, to);
     if (to <= covered) {
       return null;
@@ -82,13 +112,12 @@ final class FeedProgress {
     return told;
   }
 
-  /** Returns the credit of a connection. Its first frame says that the consumer is active there. */
-  private FeedCredit of(FeedLine line, long from) {
-    FeedCredit now = credit;
-    if (now == null || !now.isOf(line)) {
-      now = new FeedCredit(line, consumer, bufferBytes);
-      credit = now;
-      // What was settled over another connection may not have arrived.
+  /** Counts a frame. The first one of a connection says that the consumer is active there. */
+  private void arrived(FeedLine line, long from, int bytes) {
+    FeedCredit credit =
+        credits.computeIfAbsent(line, l -> new FeedCredit(l, consumer, bufferBytes, asked));
+    if (credit.received(bytes)) {
+      // What was settled before may not have arrived.
       settled = 0;
     }
     if (!known) {
@@ -97,7 +126,6 @@ final class FeedProgress {
       handled = covered;
       settled = covered;
     }
-    return now;
   }
 
   private void add(FedItem item) {
@@ -108,9 +136,15 @@ final class FeedProgress {
     }
   }
 
-  private @Nullable Runnable raise() {
-    FeedCredit now = credit;
-    return now == null ? null : now.raise(Math.max(0, bufferBytes - queuedBytes));
+  private List<Runnable> raise() {
+    List<Runnable> tasks = new ArrayList<>();
+    for (FeedCredit credit : credits.values()) {
+      Runnable task = credit.raise(room());
+      if (task != null) {
+        tasks.add(task);
+      }
+    }
+    return tasks;
   }
 
   /** Takes the next item; null if there is none. */
@@ -123,8 +157,8 @@ final class FeedProgress {
     handled = Math.max(handled, position);
   }
 
-  /** Notes that an item was handled whole; returns the task that grants credit, or null. */
-  synchronized @Nullable Runnable done(FedItem item) {
+  /** Notes that an item was handled whole; returns the tasks that grant credit. */
+  synchronized List<Runnable> done(FedItem item) {
     handled = Math.max(handled, item.to());
     queuedBytes = Math.max(0, queuedBytes - item.bytes());
     return raise();

@@ -458,7 +458,6 @@ public final class FakeBus implements Transport {
           }
           case CONSUME -> {
             Consume consume = DurableFrames.consume(message, from, to);
-            arrivals.add(new Arrival(this.number, number, type, consume));
             if (!durable) {
               frame(
                   TypeCode.PROBLEM,
@@ -468,6 +467,8 @@ public final class FakeBus implements Transport {
                   TypeCode.CONFIRM,
                   new Confirm(TypeCode.CONSUME.code(), consume.getId(), "shop", -1L, 0L, false));
             }
+            // After the answer, so that what a test feeds then comes behind it.
+            arrivals.add(new Arrival(this.number, number, type, consume));
           }
           case SETTLE ->
               arrivals.add(

@@ -9,6 +9,7 @@ import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.DurableHandler;
 import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.ErrorCode;
+import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.ReceivedEvent;
@@ -122,6 +123,12 @@ class DurableTest extends ClientFixture {
   private void reconnect() {
     bus.connection().end(1006, "lost");
     scheduler.advance(Duration.ofSeconds(1));
+  }
+
+  /** Asserts that the bus has got no more Consume, once it has all that was sent. */
+  private void assertNotAskedAgain(EventBusClient client) throws Exception {
+    get(client.publish("p", Event.of("fence")));
+    assertThat(bus.arrivals).noneMatch(arrival -> arrival.type() == TypeCode.CONSUME);
   }
 
   private static byte[] eventOf(Consume of, long position, int payloadBytes) {
@@ -505,6 +512,66 @@ class DurableTest extends ClientFixture {
     consume();
     feed(consume, 1, 1, stored(1, "x"));
     assertThat(take(handled)).isEqualTo("1 x");
+  }
+
+  @Test
+  void aBusOfALaterConnectionIsAskedOnce() throws Exception {
+    EventBusClient client = connect();
+    DurableSubscription billing = client.durable("billing").handler(handler);
+    Consume consume = consume();
+    get(billing.ready());
+    problem(consume, io.eventbus.schema.ErrorCode.REPLACED, false);
+    reconnect();
+    consume();
+    scheduler.advance(Duration.ofSeconds(1));
+    assertNotAskedAgain(client);
+  }
+
+  @Test
+  void aBusThatTheClientHasMovedToIsAskedOnce() throws Exception {
+    EventBusClient client = connect();
+    DurableSubscription billing = client.durable("billing").handler(handler);
+    Consume consume = consume();
+    get(billing.ready());
+    bus.confirmsConsumers = false;
+    bus.connection(1).askToMove("tok", "ws://two/bus");
+    assertThat(bus.next(TypeCode.CONSUME).connection()).isEqualTo(2);
+    problem(bus.connection(1), consume, io.eventbus.schema.ErrorCode.REPLACED, false);
+    scheduler.advance(Duration.ofSeconds(1));
+    bus.connection(2).frame(TypeCode.CONFIRM, confirmed(consume));
+    until(() -> bus.connection(1).isOver());
+    assertNotAskedAgain(client);
+  }
+
+  @Test
+  void aBusThatTheClientDoesNotLeaveIsAskedAgain() throws Exception {
+    EventBusClient client = connect();
+    DurableSubscription billing = client.durable("billing").handler(handler);
+    Consume consume = consume();
+    get(billing.ready());
+    bus.confirmsConsumers = false;
+    bus.connection(1).askToMove("tok", "ws://two/bus");
+    assertThat(bus.next(TypeCode.CONSUME).connection()).isEqualTo(2);
+    problem(bus.connection(1), consume, io.eventbus.schema.ErrorCode.REPLACED, false);
+    scheduler.advance(Duration.ofSeconds(1));
+    bus.connection(2).end(1006, "lost");
+    assertThat(bus.next(TypeCode.CONSUME).connection()).isEqualTo(1);
+    scheduler.advance(Duration.ofSeconds(1));
+    assertNotAskedAgain(client);
+  }
+
+  @Test
+  void aConsumerThatIsNotWantedAnyMoreIsNotAskedForAgain() throws Exception {
+    EventBusClient client = connect();
+    DurableSubscription billing = client.durable("billing").handler(handler);
+    Consume consume = consume();
+    get(billing.ready());
+    bus.answersUnsubscribe = false;
+    problem(consume, io.eventbus.schema.ErrorCode.REPLACED, false);
+    billing.unsubscribe();
+    bus.next(TypeCode.UNSUBSCRIBE);
+    scheduler.advance(Duration.ofSeconds(1));
+    assertNotAskedAgain(client);
   }
 
   @Test

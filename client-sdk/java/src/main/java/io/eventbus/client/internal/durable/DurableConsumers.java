@@ -158,6 +158,7 @@ public final class DurableConsumers {
       return subscriptions.refused(problem.getAbout(), failure);
     }
     entry.state.lost(line);
+    subscriptions.ended(entry.state);
     environment.conductor().schedule(() -> subscriptions.again(entry.state), RETRY_NANOS);
     return false;
   }

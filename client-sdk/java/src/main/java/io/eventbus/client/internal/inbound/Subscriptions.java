@@ -31,6 +31,8 @@ public final class Subscriptions {
   // Services and consumers that a bus did not know: they wait for another bus, however long that
   // takes.
   private final Set<Long> postponed = new HashSet<>();
+  // Consumers that the present bus has ended, and was not asked for again.
+  private final Set<Long> endedByBus = new HashSet<>();
   private volatile Snapshot snapshot = new Snapshot(List.of(), 0);
   private long nextId = 1;
   private boolean connected;
@@ -141,6 +143,7 @@ public final class Subscriptions {
     Registration subscription = byId.remove(id);
     ending.remove(id);
     postponed.remove(id);
+    endedByBus.remove(id);
     if (subscription != null) {
       publish();
       subscription.end();
@@ -156,6 +159,7 @@ public final class Subscriptions {
    */
   public synchronized void connected() {
     connected = true;
+    endedByBus.clear();
     byId.values().forEach(subscription -> toBus.accept(subscription.beginFrame()));
   }
 
@@ -270,9 +274,25 @@ public final class Subscriptions {
     }
   }
 
-  /** Asks the bus again for a registration that it has ended. */
+  /** Notes that the bus has ended a registration, for {@link #again}. */
+  public synchronized void ended(Registration registration) {
+    endedByBus.add(registration.id());
+  }
+
+  /**
+   * Asks the bus again for a registration that it has ended, unless that was done meanwhile. In a
+   * move this waits until the client stays: the other bus is asked anyway.
+   */
   public synchronized void again(Registration registration) {
-    tell(registration, registration.beginFrame());
+    if (waiting == null && endedByBus.remove(registration.id())) {
+      ask(registration);
+    }
+  }
+
+  private void ask(Registration registration) {
+    if (!ending.contains(registration.id())) {
+      tell(registration, registration.beginFrame());
+    }
   }
 
   /**
@@ -345,6 +365,7 @@ public final class Subscriptions {
    */
   public synchronized void moved(Collection<Registration> served) {
     List<byte[]> late = waiting;
+    endedByBus.clear();
     // The old bus has no chance to end these any more.
     new ArrayList<>(endingHere).forEach(this::remove);
     endMove();
@@ -364,6 +385,9 @@ public final class Subscriptions {
   public synchronized void stayed() {
     List<byte[]> late = waiting;
     endMove();
+    byId.values().stream()
+        .filter(registration -> endedByBus.remove(registration.id()))
+        .forEach(this::ask);
     if (late != null) {
       late.forEach(toBus);
     }

@@ -12,7 +12,7 @@ package io.eventbus.client;
 public record Truncated(String filter, long from, long to, Reason reason) {
   /** Reason why events do not come. */
   public enum Reason {
-    /** The reason is newer than this SDK. */
+    /** The reason is newer than this SDK, or there are several. */
     UNKNOWN,
     /** The journal has removed its oldest events before this consumer got them. */
     RETENTION,

@@ -411,6 +411,33 @@ class DurableTest extends ClientFixture {
     assertThat(granted).isEqualTo(Map.of(1, all, 2, all));
   }
 
+  @Test
+  void whatASlowHandlerDoesNotGetIsToldTogether() throws Exception {
+    EventBusClient client = connect();
+    handler.release = new CountDownLatch(1);
+    DurableSubscription slow = client.replay().bufferBytes(1024).handler(handler);
+    Consume consume = consume();
+    byte[] first = eventOf(consume, 1, 1);
+    bus.connection().message(first);
+    for (int position = 2; position <= 100; position++) {
+      truncated(consume, position, position, TruncatedReason.EXPIRED);
+    }
+    assertThat(slow.counters().bufferedBytes()).isEqualTo(first.length + 128);
+    for (int position = 101; position <= 200; position++) {
+      boolean even = position % 2 == 0;
+      truncated(
+          consume, position, position, even ? TruncatedReason.PURGED : TruncatedReason.DAMAGED);
+    }
+    assertThat(slow.counters().bufferedBytes()).isBetween(1024L, 1024L + 128);
+    handler.release.countDown();
+    assertThat(take(handled, 3))
+        .containsExactly("1 x", "truncated 2..100 EXPIRED", "truncated 101..101 DAMAGED");
+    String last = "";
+    while (!last.endsWith("..200 UNKNOWN")) {
+      last = take(handled);
+    }
+  }
+
   // ---- Failures of the handler
 
   @Test

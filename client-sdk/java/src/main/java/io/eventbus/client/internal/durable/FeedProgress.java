@@ -108,8 +108,27 @@ final class FeedProgress {
       return null;
     }
     Truncated told = new Truncated(filter, Math.max(from, covered + 1), to, reason);
-    add(new FedItem.Missing(told));
+    miss(told);
     return told;
+  }
+
+  /**
+   * Adds events that do not come, which no credit limits: to those that wait last, if the reason is
+   * the same or there is no room.
+   */
+  private void miss(Truncated told) {
+    FedItem last = queue.peekLast();
+    if (last instanceof FedItem.Missing missing
+        && (missing.truncated().reason() == told.reason() || room() == 0)) {
+      Truncated before = missing.truncated();
+      Truncated.Reason reason =
+          before.reason() == told.reason() ? told.reason() : Truncated.Reason.UNKNOWN;
+      queue.removeLast();
+      queuedBytes -= last.bytes();
+      add(new FedItem.Missing(new Truncated(told.filter(), before.from(), told.to(), reason)));
+    } else {
+      add(new FedItem.Missing(told));
+    }
   }
 
   /** Counts a frame. The first one of a connection says that the consumer is active there. */

@@ -8,8 +8,6 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -26,8 +24,6 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true)
 final class JournalStoreCommand implements Callable<Integer> {
-  private static final Pattern SIZE = Pattern.compile("(\\d{1,6})(MiB|GiB)");
-
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Option(
@@ -88,20 +84,12 @@ final class JournalStoreCommand implements Callable<Integer> {
       return new JournalStorePlan(
           JournalStorePlan.Mode.of(mode),
           journals,
-          size("--total", total),
-          size("--retain", retain),
+          ByteSizes.parse("--total", total),
+          ByteSizes.parse("--retain", retain),
           payload,
           directory);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
-  }
-
-  private static long size(String option, String text) {
-    Matcher size = SIZE.matcher(text);
-    if (!size.matches()) {
-      throw new IllegalArgumentException(option + ": " + text + " (expected: such as 512MiB)");
-    }
-    return Long.parseLong(size.group(1)) << (size.group(2).equals("MiB") ? 20 : 30);
   }
 }

@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
       "  loadtest coordination table --servers 3 --output results",
       "  loadtest attack ping-flood-20 --seconds 5",
       "  loadtest journal-store --mode blob --journals 100 --total 3GiB --retain 512MiB",
+      "  loadtest journal-shard --frame 64 --seconds 20",
       "  loadtest jmh CodecBenchmark -p batch=100 -prof gc"
     })
 public final class LoadTest implements Runnable {
@@ -65,6 +66,7 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new CoordinationCommand(drivers));
     line.addSubcommand(new AttackCommand());
     line.addSubcommand(new JournalStoreCommand());
+    line.addSubcommand(new JournalShardCommand());
     line.addSubcommand(new JmhCommand());
     line.setExecutionExceptionHandler(
         (failure, commandLine, parsed) -> {
@@ -85,8 +87,8 @@ public final class LoadTest implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "command: absent (expected: run, switch, coordination, attack, journal-store, report, page,"
-            + " chart, list or jmh)");
+        "command: absent (expected: run, switch, coordination, attack, journal-store, journal-shard,"
+            + " report, page, chart, list or jmh)");
   }
 
   /** The version of the jar. */

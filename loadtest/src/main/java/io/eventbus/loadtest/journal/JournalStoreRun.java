@@ -89,14 +89,14 @@ public final class JournalStoreRun {
   private JournalStoreResult measure(ChunkLog log) throws IOException, InterruptedException {
     long chunkBytes = (long) eventCount * plan.payloadBytes();
     long chunks = Math.max(1, plan.totalBytes() / chunkBytes);
-    long writtenBefore = diskBytes();
-    Duration cpuBefore = cpu();
+    long writtenBefore = ProcessFigures.diskBytes();
+    Duration cpuBefore = ProcessFigures.cpu();
     long begun = System.nanoTime();
     write(log, chunks);
     log.flush();
     double writeSeconds = (System.nanoTime() - begun) / 1e9;
-    Duration cpuBetween = cpu();
-    long written = writtenBefore < 0 ? -1 : diskBytes() - writtenBefore;
+    Duration cpuBetween = ProcessFigures.cpu();
+    long written = writtenBefore < 0 ? -1 : ProcessFigures.diskBytes() - writtenBefore;
     long space = space();
     long scanBegun = System.nanoTime();
     long scanned = 0;
@@ -118,7 +118,7 @@ public final class JournalStoreRun {
         log.stalls(),
         scanned,
         scanSeconds,
-        seconds(cpu().minus(cpuBetween)) / scanSeconds);
+        seconds(ProcessFigures.cpu().minus(cpuBetween)) / scanSeconds);
   }
 
   private void write(ChunkLog log, long chunks) throws IOException {
@@ -187,24 +187,5 @@ public final class JournalStoreRun {
 
   private static double seconds(Duration time) {
     return time.toNanos() / 1e9;
-  }
-
-  private static Duration cpu() {
-    return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
-  }
-
-  /** Returns what the process has had the disk write; -1 where the system does not tell. */
-  private static long diskBytes() throws IOException {
-    Path file = Path.of("/proc/self/io");
-    if (!Files.isReadable(file)) {
-      return -1;
-    }
-    String field = "write_bytes: ";
-    for (String line : Files.readAllLines(file)) {
-      if (line.startsWith(field)) {
-        return Long.parseLong(line.substring(field.length()));
-      }
-    }
-    return -1;
   }
 }

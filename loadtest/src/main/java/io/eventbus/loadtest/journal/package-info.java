@@ -1,2 +1,5 @@
-/** Measurement of the store of durable topics by itself: no bus, no log, one thread that writes. */
+/**
+ * What the store of durable topics takes and costs, by itself: no bus, no log, one thread that
+ * writes; and what a shard does with its log.
+ */
 package io.eventbus.loadtest.journal;

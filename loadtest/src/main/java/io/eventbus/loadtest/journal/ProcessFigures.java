@@ -1,0 +1,31 @@
+package io.eventbus.loadtest.journal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** What the system says of this process. */
+final class ProcessFigures {
+  private ProcessFigures() {}
+
+  /** Returns the time of processors that the process has taken. */
+  static Duration cpu() {
+    return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
+  }
+
+  /** Returns what the process has had the disk write; -1 where the system does not tell. */
+  static long diskBytes() throws IOException {
+    Path file = Path.of("/proc/self/io");
+    if (!Files.isReadable(file)) {
+      return -1;
+    }
+    String field = "write_bytes: ";
+    for (String line : Files.readAllLines(file)) {
+      if (line.startsWith(field)) {
+        return Long.parseLong(line.substring(field.length()));
+      }
+    }
+    return -1;
+  }
+}

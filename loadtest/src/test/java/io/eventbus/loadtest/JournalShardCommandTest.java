@@ -31,8 +31,7 @@ class JournalShardCommandTest {
   @Test
   void whatIsConfirmedIsCounted() throws IOException {
     int code =
-        execute(
-            "journal-shard", "--journals=3", "--seconds=1", "--frame=8", "--data=" + directory);
+        execute("journal-shard", "--journals=3", "--seconds=1", "--frame=8", "--data=" + directory);
     assertThat(err.toString()).isEmpty();
     assertThat(code).isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString()).contains("confirmed", "p99", "for a KiB of payload");

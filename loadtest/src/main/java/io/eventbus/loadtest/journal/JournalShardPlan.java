@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What is published to a shard.
+ * Load on a shard.
  *
  * @param journals number of journals that are published to in turn
  * @param frameEvents events of a publication

@@ -107,10 +107,7 @@ public final class JournalShardRun {
               new Retention(0, plan.retainBytes(), 0),
               FullPolicy.DROP_OLD);
       RecordResult created =
-          journals
-              .create(definition)
-              .toCompletableFuture()
-              .get(ANSWER_SECONDS, TimeUnit.SECONDS);
+          journals.create(definition).toCompletableFuture().get(ANSWER_SECONDS, TimeUnit.SECONDS);
       if (!(created instanceof JournalCreated journal)) {
         throw new IOException("journal " + i + ": " + created + " (expected: created)");
       }
@@ -119,8 +116,8 @@ public final class JournalShardRun {
     publish(journals, numbers, plan.time().dividedBy(10));
     measuring = true;
     long confirmedBefore = confirmed;
-    long diskBefore = ProcessFigures.diskBytes();
-    Duration cpuBefore = ProcessFigures.cpu();
+    long diskBefore = ProcessUsage.diskBytes();
+    Duration cpuBefore = ProcessUsage.cpu();
     long[] collectorBefore = collector();
     long begun = System.nanoTime();
     publish(journals, numbers, plan.time());
@@ -131,8 +128,8 @@ public final class JournalShardRun {
         done,
         done * plan.payloadBytes(),
         seconds,
-        ProcessFigures.cpu().minus(cpuBefore).toNanos() / 1e9,
-        diskBefore < 0 ? -1 : ProcessFigures.diskBytes() - diskBefore,
+        ProcessUsage.cpu().minus(cpuBefore).toNanos() / 1e9,
+        diskBefore < 0 ? -1 : ProcessUsage.diskBytes() - diskBefore,
         collectorAfter[0] - collectorBefore[0],
         collectorAfter[1] - collectorBefore[1],
         nanos.getValueAtPercentile(50) / 1e6,
@@ -150,11 +147,9 @@ public final class JournalShardRun {
     long begun = System.nanoTime();
     long now = begun;
     for (long sent = 0; now - begun < time.toNanos(); sent++) {
-      if (plan.rate() > 0) {
-        long due = begun + (long) (sent * frame * 1e9 / plan.rate());
-        while (System.nanoTime() < due) {
-          LockSupport.parkNanos(due - System.nanoTime());
-        }
+      long due = begun + (plan.rate() == 0 ? 0 : (long) (sent * frame * 1e9 / plan.rate()));
+      while (due - System.nanoTime() > 0) {
+        LockSupport.parkNanos(due - System.nanoTime());
       }
       acquire(frame);
       int journal = (int) (sent % numbers.length);
@@ -163,7 +158,8 @@ public final class JournalShardRun {
           new PublishHead(
               numbers[journal], topic, producer, 1, first, first - 1, 0, 0, first, 0, 0);
       now = System.nanoTime();
-      AppendListener answer = new Answer(now);
+      // A publication that had to wait for the window is late from the time on when it was due.
+      AppendListener answer = new Answer(plan.rate() == 0 ? now : due);
       while (!journals.append(head, events, answer)) {
         full++;
         CountDownLatch room = new CountDownLatch(1);

@@ -89,14 +89,14 @@ public final class JournalStoreRun {
   private JournalStoreResult measure(ChunkLog log) throws IOException, InterruptedException {
     long chunkBytes = (long) eventCount * plan.payloadBytes();
     long chunks = Math.max(1, plan.totalBytes() / chunkBytes);
-    long writtenBefore = ProcessFigures.diskBytes();
-    Duration cpuBefore = ProcessFigures.cpu();
+    long writtenBefore = ProcessUsage.diskBytes();
+    Duration cpuBefore = ProcessUsage.cpu();
     long begun = System.nanoTime();
     write(log, chunks);
     log.flush();
     double writeSeconds = (System.nanoTime() - begun) / 1e9;
-    Duration cpuBetween = ProcessFigures.cpu();
-    long written = writtenBefore < 0 ? -1 : ProcessFigures.diskBytes() - writtenBefore;
+    Duration cpuBetween = ProcessUsage.cpu();
+    long written = writtenBefore < 0 ? -1 : ProcessUsage.diskBytes() - writtenBefore;
     long space = space();
     long scanBegun = System.nanoTime();
     long scanned = 0;
@@ -118,7 +118,7 @@ public final class JournalStoreRun {
         log.stalls(),
         scanned,
         scanSeconds,
-        seconds(ProcessFigures.cpu().minus(cpuBetween)) / scanSeconds);
+        seconds(ProcessUsage.cpu().minus(cpuBetween)) / scanSeconds);
   }
 
   private void write(ChunkLog log, long chunks) throws IOException {

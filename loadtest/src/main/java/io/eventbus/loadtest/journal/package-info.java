@@ -1,5 +1,5 @@
 /**
- * What the store of durable topics takes and costs, by itself: no bus, no log, one thread that
- * writes; and what a shard does with its log.
+ * Speed and cost of durable topics without a bus: of the store alone, to which one thread writes,
+ * and of a shard with its log.
  */
 package io.eventbus.loadtest.journal;

@@ -5,9 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** What the system says of this process. */
-final class ProcessFigures {
-  private ProcessFigures() {}
+/** Processor time and disk writes of this process, as the system counts them. */
+final class ProcessUsage {
+  private ProcessUsage() {}
 
   /** Returns the time of processors that the process has taken. */
   static Duration cpu() {

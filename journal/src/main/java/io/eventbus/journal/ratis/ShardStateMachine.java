@@ -91,6 +91,10 @@ final class ShardStateMachine extends BaseStateMachine {
       return CompletableFuture.failedFuture(
           new JournalsUnavailableException("journal: closed (expected: open)"));
     }
+    if (failed) {
+      throw new IllegalStateException(
+          "log entry " + logged.getIndex() + ": not applied, as one before it cannot be");
+    }
     try {
       return CompletableFuture.completedFuture(apply(logged));
     } catch (EntryFormatException | RuntimeException | Error e) {

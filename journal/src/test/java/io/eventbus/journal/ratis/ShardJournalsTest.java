@@ -106,7 +106,8 @@ class ShardJournalsTest {
   @Test
   void theStoreHasTheRowsThatTheRulesMakeOfTheLog() throws Exception {
     ShardOptions options =
-        TestShards.options(directory, ShardModels.LIMITS, wall::get, FlushPolicy.DEFAULT);
+        TestShards.withoutDuties(
+            TestShards.options(directory, ShardModels.LIMITS, wall::get, FlushPolicy.DEFAULT));
     MemoryRows stored = new MemoryRows();
     int records = 0;
     for (int part = 0; part < 2; part++) {

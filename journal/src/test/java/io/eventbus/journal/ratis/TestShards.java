@@ -20,12 +20,15 @@ import io.eventbus.journal.codec.EventBlock;
 import io.eventbus.journal.codec.TestEntries;
 import io.eventbus.journal.state.ShardLimits;
 import io.eventbus.journal.store.FlushPolicy;
+import io.eventbus.journal.store.ShardStore;
+import io.eventbus.journal.store.StoreIdentity;
 import io.eventbus.journal.store.StoreOptions;
 import io.eventbus.journal.store.TestStores;
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TopicFilter;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -91,6 +94,35 @@ final class TestShards {
             Duration.ofSeconds(60),
             Duration.ofMillis(10),
             wallMillis));
+  }
+
+  /** Returns settings of a shard to whose log its leader adds nothing by itself. */
+  static ShardOptions withoutDuties(ShardOptions options) {
+    ShardOptions.Tuning tuning = options.tuning();
+    return new ShardOptions(
+        options.directory(),
+        options.cluster(),
+        options.shard(),
+        options.member(),
+        options.resources(),
+        new ShardOptions.Tuning(
+            tuning.store(),
+            tuning.limits(),
+            tuning.maxPendingBytes(),
+            tuning.answerTimeout(),
+            tuning.openTimeout(),
+            Duration.ofDays(1),
+            tuning.wallMillis()));
+  }
+
+  /** Opens the store of a shard that is closed. */
+  static ShardStore openStore(ShardOptions options) throws IOException {
+    return ShardStore.open(
+        options.directory().resolve("shards/" + options.shard() + "/store"),
+        new StoreIdentity(options.group(), options.member()),
+        options.tuning().store(),
+        options.resources(),
+        failure -> {});
   }
 
   static JournalDefinition definition(String name) {

@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
+import org.rocksdb.RocksDBException;
 
 /** Stores for tests. */
 public final class TestStores {
@@ -68,6 +70,18 @@ public final class TestStores {
     try (StoreBatch batch = store.begin()) {
       batch.put(key, value);
       batch.commit(new AppliedEntry(1, index, index));
+    }
+  }
+
+  /** Writes a row beside the entries, and returns what it was. */
+  public static byte[] exchange(ShardStore store, byte[] key, byte[] value) {
+    Database database = store.database();
+    try {
+      byte[] before = Objects.requireNonNull(database.db.get(key), "row");
+      database.db.put(database.write, key, value);
+      return before;
+    } catch (RocksDBException e) {
+      throw new AssertionError(e);
     }
   }
 

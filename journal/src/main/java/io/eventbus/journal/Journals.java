@@ -87,6 +87,10 @@ public interface Journals {
    * Creates a cursor. The result is {@link RecordResult.CursorState}, also if a cursor with the
    * same filter exists, or {@link RecordResult.Refused}.
    *
+   * <p>A cursor is deleted that is not used for 7 days: neither created, taken over nor settled. To
+   * settle the same position again is a use, too. A consumer that has nothing to settle does so
+   * once a day.
+   *
    * @param position position of the first event, for {@link CursorStart#POSITION} only
    */
   CompletionStage<RecordResult> createCursor(

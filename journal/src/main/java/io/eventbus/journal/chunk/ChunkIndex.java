@@ -5,6 +5,8 @@ import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.Varint;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.LongPredicate;
 
 /**
@@ -84,6 +86,25 @@ public final class ChunkIndex {
       throw in.malformed("topics", in.position(), (end - in.position()) + " bytes more", "the end");
     }
     return new ChunkIndex(firstPosition, positions, events, bytes, firstStamp, lastStamp, topics);
+  }
+
+  /** Returns the index of a chunk that a view has read; the view is at its end then. */
+  public static ChunkIndex of(ChunkView chunk) {
+    SortedSet<Long> topics = new TreeSet<>();
+    int events = 0;
+    chunk.rewind();
+    while (chunk.next()) {
+      topics.add(chunk.topic());
+      events += chunk.events();
+    }
+    return new ChunkIndex(
+        chunk.firstPosition(),
+        (int) (chunk.lastPosition() - chunk.firstPosition() + 1),
+        events,
+        chunk.bytes(),
+        chunk.stamp(),
+        chunk.stamp(),
+        topics.stream().mapToLong(topic -> topic).toArray());
   }
 
   /** Returns the value of the row. */

@@ -145,6 +145,11 @@ public final class ChunkView {
     return stamp;
   }
 
+  /** Returns the size of the chunk. */
+  public int bytes() {
+    return chunk.limit();
+  }
+
   /** Returns the topic of the part. */
   public long topic() {
     return topic;

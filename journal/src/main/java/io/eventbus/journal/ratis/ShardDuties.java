@@ -10,6 +10,7 @@ import io.eventbus.journal.RecordResult.Trimmed;
 import io.eventbus.journal.Retention;
 import io.eventbus.journal.codec.Entry;
 import io.eventbus.journal.codec.ShardRecord;
+import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Release;
@@ -17,15 +18,21 @@ import io.eventbus.journal.codec.ShardRecord.Tick;
 import io.eventbus.journal.codec.ShardRecord.Trim;
 import io.eventbus.journal.read.JournalPositions;
 import io.eventbus.journal.read.OldestEvents;
+import io.eventbus.journal.rows.DamagedRowException;
 import io.eventbus.journal.rows.RowScan;
+import io.eventbus.journal.state.CursorRow;
 import io.eventbus.journal.state.JournalCounters;
 import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.state.RetentionPolicy;
 import io.eventbus.journal.state.ShardChanges;
 import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreLease;
+import io.eventbus.protocol.MalformedFrameException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -33,15 +40,21 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Duties of the leader of a shard: it asks by entries for what time brings about, so that all
- * members do the same. One record is under way at a time. All methods but {@link #applied} are for
- * one thread, which may wait.
+ * members do the same. One record is under way at a time, or deletions of cursors. All methods but
+ * {@link #applied} are for one thread, which may wait.
  */
 final class ShardDuties {
   /** Time for which a producer is known that is not heard any more, in milliseconds. */
   static final long PRODUCER_IDLE_MILLIS = TimeUnit.DAYS.toMillis(7);
+
+  /** Time after which a cursor is deleted that nobody uses, in milliseconds. */
+  static final long CURSOR_IDLE_MILLIS = TimeUnit.DAYS.toMillis(7);
 
   private static final long EXPIRY_INTERVAL_MILLIS = TimeUnit.HOURS.toMillis(1);
   private static final long RETENTION_INTERVAL_MILLIS = TimeUnit.SECONDS.toMillis(1);
@@ -52,6 +65,11 @@ final class ShardDuties {
 
   /** Maximum number of records of one kind for a journal, after which others have their turn. */
   private static final int MAX_RECORDS = 64;
+
+  /** Maximum number of cursors of a journal that are deleted together. */
+  private static final int MAX_CURSORS = 1_000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(ShardDuties.class);
 
   private final ShardStore store;
   private final Function<ShardRecord, CompletionStage<RecordResult>> log;
@@ -64,6 +82,9 @@ final class ShardDuties {
   private long nextRetention;
   private long nextSweep;
   private long nextExpiry;
+  // Consumers come back first: they may have been away with this bus.
+  private long nextCursorExpiry;
+  private final Set<Integer> damaged = new HashSet<>();
 
   /**
    * Creates the duties of a shard that has just become ready: everything is looked at.
@@ -79,6 +100,7 @@ final class ShardDuties {
     this.log = log;
     this.catalog = catalog;
     this.clock = clock;
+    nextCursorExpiry = clock.stamp() + EXPIRY_INTERVAL_MILLIS;
     catalog.get().all().forEach(item -> delaying.add(item.number()));
   }
 
@@ -108,8 +130,37 @@ final class ShardDuties {
       nextExpiry = now + EXPIRY_INTERVAL_MILLIS;
       expireProducers(now);
     }
+    if (now >= nextCursorExpiry) {
+      nextCursorExpiry = now + EXPIRY_INTERVAL_MILLIS;
+      for (JournalCatalog.Item item : catalog.get().all()) {
+        perform(item.number(), () -> deleteIdleCursors(item.number(), now));
+      }
+    }
     if (!catalog.get().all().isEmpty() && now - store.applied().stamp() >= TICK_MILLIS) {
       RecordResult unused = ask(new Tick());
+    }
+  }
+
+  private interface JournalDuty {
+    void perform() throws InterruptedException, ExecutionException;
+  }
+
+  /**
+   * Does a duty for a journal. Rows of it that cannot be read are reported once, and keep no other
+   * journal from its duties.
+   */
+  private void perform(int journal, JournalDuty duty)
+      throws InterruptedException, ExecutionException {
+    try {
+      duty.perform();
+    } catch (DamagedRowException | MalformedFrameException e) {
+      report(journal, e.getMessage());
+    }
+  }
+
+  private void report(int journal, @Nullable String problem) {
+    if (damaged.add(journal)) {
+      LOG.error("journal {}: damaged: {} (reported once until the next start)", journal, problem);
     }
   }
 
@@ -130,7 +181,9 @@ final class ShardDuties {
     Set<Integer> looked = take(delaying);
     if (!looked.isEmpty()) {
       try (StoreLease rows = store.lease()) {
-        looked.forEach(journal -> findDue(rows, journal));
+        for (int journal : looked) {
+          perform(journal, () -> findDue(rows, journal));
+        }
       }
     }
     for (Map.Entry<Integer, Long> next : Map.copyOf(due).entrySet()) {
@@ -177,7 +230,7 @@ final class ShardDuties {
           item.definition().full() == FullPolicy.DROP_OLD
               && (retention.bytes() > 0 || retention.events() > 0);
       if ((byAge && sweep) || (bySize && (sweep || looked.contains(item.number())))) {
-        trim(item, now);
+        perform(item.number(), () -> trim(item, now));
       }
     }
   }
@@ -200,7 +253,11 @@ final class ShardDuties {
       }
       try (OldestEvents oldest =
           OldestEvents.of(
-              rows, item.number(), counters, item.definition().keep() == KeepPolicy.LATEST)) {
+              rows,
+              item.number(),
+              counters,
+              item.definition().keep() == KeepPolicy.LATEST,
+              problem -> report(item.number(), problem))) {
         return RetentionPolicy.trimUpTo(item.definition(), counters, oldest, now);
       }
     }
@@ -214,5 +271,33 @@ final class ShardDuties {
         return;
       }
     }
+  }
+
+  private void deleteIdleCursors(int journal, long now)
+      throws InterruptedException, ExecutionException {
+    List<CompletionStage<RecordResult>> answers = new ArrayList<>();
+    for (DeleteCursor idle : idleCursors(journal, now - CURSOR_IDLE_MILLIS)) {
+      answers.add(log.apply(idle));
+    }
+    for (CompletionStage<RecordResult> answer : answers) {
+      RecordResult unused = answer.toCompletableFuture().get();
+    }
+  }
+
+  /** Returns the deletions of cursors; one that a consumer takes over meanwhile stays. */
+  private List<DeleteCursor> idleCursors(int journal, long before) {
+    List<DeleteCursor> idle = new ArrayList<>();
+    try (StoreLease rows = store.lease();
+        RowScan scan =
+            rows.scan(Keys.first(Keys.CURSOR, journal), Keys.end(Keys.CURSOR, journal))) {
+      while (idle.size() < MAX_CURSORS && scan.next()) {
+        CursorRow cursor = CursorRow.decode(scan.value());
+        if (cursor.stamp() < before) {
+          String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
+          idle.add(new DeleteCursor(journal, name, cursor.epoch()));
+        }
+      }
+    }
+    return idle;
   }
 }

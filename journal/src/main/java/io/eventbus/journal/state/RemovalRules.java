@@ -34,6 +34,7 @@ final class RemovalRules {
   private final ShardContext context;
   private final TopicTable topics;
   private final SharedWriter shared;
+  private final ChunkIndexReader indexes = new ChunkIndexReader();
 
   RemovalRules(ShardContext context, TopicTable topics, SharedWriter shared) {
     this.context = context;
@@ -65,7 +66,12 @@ final class RemovalRules {
     try (RowScan scan =
         context.rows.scan(Keys.chunkIndex(number, first), Keys.chunkIndex(number, upTo + 1))) {
       while (scan.next()) {
-        ChunkIndex index = readIndex(scan.key(), scan.value());
+        ChunkIndex index = findIndex(number, scan);
+        if (index == null) {
+          continue;
+        }
+        // Before it may be chunks of which nothing can be read.
+        counters.firstPosition = index.firstPosition();
         if (index.lastPosition() > upTo) {
           break;
         }
@@ -81,6 +87,11 @@ final class RemovalRules {
           touched.add(topic);
         }
       }
+    }
+    if (complete && upTo == counters.lastPosition) {
+      counters.firstPosition = upTo + 1;
+      counters.events = 0;
+      counters.bytes = 0;
     }
     long end = counters.firstPosition;
     context.rows.deleteRange(Keys.chunk(number, first), Keys.chunk(number, end));
@@ -194,11 +205,20 @@ final class RemovalRules {
     return new Purged(removed, 0);
   }
 
-  private static ChunkIndex readIndex(byte[] key, byte[] value) {
+  /** Returns the index at which a scan stands; null if nothing is known of its chunk. */
+  private @Nullable ChunkIndex findIndex(int journal, RowScan scan) {
     try {
-      return ChunkIndex.decode(Keys.number(key), value);
+      return indexes.read(context.rows, journal, Keys.number(scan.key()), scan.value());
     } catch (ChunkFormatException e) {
-      throw RowCache.damaged(key, e);
+      return null;
+    }
+  }
+
+  private ChunkIndex readIndex(int journal, RowScan scan) {
+    try {
+      return indexes.read(context.rows, journal, Keys.number(scan.key()), scan.value());
+    } catch (ChunkFormatException e) {
+      throw RowCache.damaged(scan.key(), e);
     }
   }
 
@@ -230,7 +250,7 @@ final class RemovalRules {
       try (RowScan scan =
           context.rows.scan(firstChunk(), Keys.chunkIndex(journal.number(), to + 1))) {
         while (scan.next()) {
-          ChunkIndex index = readIndex(scan.key(), scan.value());
+          ChunkIndex index = readIndex(journal.number(), scan);
           if (scanned == MAX_TRIMMED || rewritten == MAX_REWRITTEN) {
             next = index.firstPosition();
             break;

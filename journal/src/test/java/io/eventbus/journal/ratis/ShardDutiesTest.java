@@ -2,17 +2,24 @@ package io.eventbus.journal.ratis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.CursorView;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.RecordResult.CursorState;
 import io.eventbus.journal.RecordResult.Published;
 import io.eventbus.journal.Retention;
 import io.eventbus.journal.codec.TestEntries;
 import io.eventbus.journal.ratis.TestShards.Answer;
 import io.eventbus.journal.ratis.TestShards.Read;
+import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.state.ShardLimits;
+import io.eventbus.journal.store.ShardStore;
+import io.eventbus.journal.store.TestStores;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -154,6 +161,95 @@ class ShardDutiesTest {
     wall.addAndGet(ShardDuties.PRODUCER_IDLE_MILLIS + MINUTE);
     try (ShardJournals journals = open()) {
       assertThat(await(journals, figures -> figures.producers() == 0).events()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void cursorsThatWereNotUsedForAWeekAreDeletedAnHourAfterAStart() throws Exception {
+    try (ShardJournals journals = open()) {
+      TestShards.create(journals, TestShards.definition("orders"));
+      publish(journals, 1, 20, 0);
+      for (String name : List.of("gone", "back", "busy")) {
+        createCursor(journals, name);
+      }
+      wall.addAndGet(MINUTE);
+      assertThat(TestShards.await(journals.settleCursor(1, "busy", 3, 1)))
+          .isEqualTo(new CursorState(3, 1));
+    }
+    wall.addAndGet(ShardDuties.CURSOR_IDLE_MILLIS - 30 * MINUTE);
+    try (ShardJournals journals = open()) {
+      wall.addAndGet(59 * MINUTE);
+      publish(journals, 2, 20, 0);
+      assertThat(journals.cursors(1, "", 9)).hasSize(3);
+      RecordResult unused = TestShards.await(journals.attachCursor(1, "back"));
+      // Settled again at the same position.
+      unused = TestShards.await(journals.settleCursor(1, "busy", 3, 1));
+      wall.addAndGet(2 * MINUTE);
+      await(journals, figures -> figures.cursors() == 2);
+      assertThat(journals.cursors(1, "", 9))
+          .extracting(CursorView::name)
+          .containsExactly("back", "busy");
+    }
+  }
+
+  private static void createCursor(ShardJournals journals, String name) {
+    assertThat(
+            TestShards.await(journals.createCursor(1, name, TestShards.ALL, CursorStart.FIRST, 0)))
+        .isInstanceOf(CursorState.class);
+  }
+
+  private void damage(byte[]... keys) throws IOException {
+    try (ShardStore store = TestShards.openStore(TestShards.options(directory))) {
+      for (byte[] key : keys) {
+        byte[] unused = TestStores.exchange(store, key, new byte[] {99});
+      }
+    }
+  }
+
+  @Test
+  void retentionGoesOnPastDamagedRows() throws Exception {
+    try (ShardJournals journals = open()) {
+      TestShards.create(journals, TestShards.definition("orders"));
+      for (int i = 1; i <= 25; i++) {
+        publish(journals, i, 20, 0);
+      }
+    }
+    // An index that can be made anew, and a chunk of which nothing can be read.
+    damage(Keys.chunkIndex(1, 1), Keys.chunkIndex(1, 3), Keys.chunk(1, 3));
+    try (ShardJournals journals = open()) {
+      RecordResult unused =
+          TestShards.await(
+              journals.change(1, TestShards.definition("orders", new Retention(0, 0, 10))));
+      publish(journals, 26, 20, 0);
+      wall.addAndGet(2_000);
+      assertThat(await(journals, figures -> figures.firstPosition() > 3).lastPosition())
+          .isEqualTo(26);
+      assertThat(TestShards.read(journals, 1, TestShards.ALL))
+          .extracting(Read::position)
+          .endsWith(24L, 25L, 26L);
+    }
+  }
+
+  @Test
+  void aDamagedJournalKeepsNoOtherFromItsDuties() throws Exception {
+    try (ShardJournals journals = open()) {
+      for (String name : List.of("damaged", "orders")) {
+        TestShards.create(journals, TestShards.definition(name, new Retention(0, 0, 10)));
+      }
+      for (int i = 1; i <= 25; i++) {
+        TestShards.await(TestShards.publish(journals, 2, "a", "p", i, 1).result());
+      }
+    }
+    damage(Keys.journalCounters(1));
+    wall.addAndGet(2_000);
+    try (ShardJournals journals = open()) {
+      // Duties begin with the first look of this start, or with the next.
+      wall.addAndGet(2 * MINUTE);
+      long begun = System.nanoTime();
+      while (Objects.requireNonNull(journals.figures(2)).events() > 10) {
+        assertThat(System.nanoTime() - begun).isLessThan(Duration.ofSeconds(30).toNanos());
+        Thread.sleep(5);
+      }
     }
   }
 }

@@ -222,4 +222,51 @@ class RemovalRulesTest {
         .hasMessageContaining("chunk of journal 1 at position 1: ")
         .hasMessageContaining("(expected: ");
   }
+
+  /** Replaces the value of a row, beside the entries. */
+  private void damage(byte[] key) {
+    shard.rows.put(key, new byte[] {99});
+    shard.rows.commit();
+  }
+
+  @Test
+  void aDamagedIndexIsMadeAnewFromItsChunk() {
+    apply(publish(ALL, "a.x", "p", 1, 3));
+    shard.apply(stamp, List.of(publish(ALL, "a.y", "p", 1, 3), publish(ALL, "a.x", "p", 4, 2)));
+    apply(publish(ALL, "a.z", "p", 1, 3));
+    assertThat(apply(new Purge(ALL, "", 5, 5))).isEqualTo(new Purged(1, 0));
+    damage(Keys.chunkIndex(ALL, 4));
+
+    assertThat(apply(new Purge(ALL, "", 7, 7))).isEqualTo(new Purged(1, 0));
+    counted(ALL);
+    damage(Keys.chunkIndex(ALL, 4));
+    assertThat(apply(new Trim(ALL, 8))).isEqualTo(new Trimmed(9, true));
+    assertThat(positions(shard.events(ALL))).containsExactly(9L, 10L, 11L);
+    assertThat(shard.counters(ALL).topics()).isEqualTo(1);
+    counted(ALL);
+  }
+
+  @Test
+  void aTrimGoesOnPastAChunkOfWhichNothingCanBeRead() {
+    for (int i = 1; i <= 10; i += 3) {
+      apply(publish(ALL, "a.x", "p", i, 3));
+    }
+    damage(Keys.chunkIndex(ALL, 4));
+    damage(Keys.chunk(ALL, 4));
+    damage(Keys.chunkIndex(ALL, 10));
+    shard.rows.delete(Keys.chunk(ALL, 10));
+    shard.rows.commit();
+
+    // Up to a position in a damaged chunk, whose end is not known.
+    assertThat(apply(new Trim(ALL, 5))).isEqualTo(new Trimmed(4, true));
+    assertThat(shard.count(Keys.CHUNK_INDEX)).isEqualTo(3);
+    assertThat(apply(new Trim(ALL, 7))).isEqualTo(new Trimmed(7, true));
+    assertThat(shard.count(Keys.CHUNK_INDEX)).isEqualTo(2);
+    assertThat(shard.count(Keys.CHUNK)).isEqualTo(1);
+    assertThat(apply(new Trim(ALL, 11))).isEqualTo(new Trimmed(10, true));
+    assertThat(apply(new Trim(ALL, 12))).isEqualTo(new Trimmed(13, true));
+    assertThat(shard.count(Keys.CHUNK_INDEX)).isZero();
+    assertThat(shard.counters(ALL).events()).isZero();
+    assertThat(shard.counters(ALL).bytes()).isZero();
+  }
 }

@@ -9,7 +9,8 @@ import java.util.Locale;
  * @param eventBytes bytes of their payloads
  * @param seconds time that this took
  * @param cpuSeconds time of processors that this took
- * @param diskBytes bytes that the process had the disk write meanwhile; -1 where it does not tell
+ * @param fileBytes bytes that the process wrote into files meanwhile; -1 where the system does not
+ *     tell
  * @param collections pauses of the garbage collector
  * @param collectionMillis what these took together
  * @param p50Millis half of the publications were confirmed within this time
@@ -22,7 +23,7 @@ public record JournalShardResult(
     long eventBytes,
     double seconds,
     double cpuSeconds,
-    long diskBytes,
+    long fileBytes,
     long collections,
     long collectionMillis,
     double p50Millis,
@@ -36,7 +37,7 @@ public record JournalShardResult(
         """
         confirmed   %,d events, %.0f MB of payload: %.1f MB/s, %,.0f events/s
         processors  %.2f cores, %.2f us for a KiB of payload
-        to the disk %s bytes for a byte of payload
+        to files    %s bytes for a byte of payload
         a frame     p50 %.3f ms, p99 %.3f ms, max %.1f ms; %d times no room
         collector   %d collections, %d ms
         """,
@@ -46,7 +47,7 @@ public record JournalShardResult(
         events / seconds,
         cpuSeconds / seconds,
         cpuSeconds * 1e6 / (eventBytes / 1024.0),
-        diskBytes < 0 ? "?" : String.format(Locale.ROOT, "%.2f", (double) diskBytes / eventBytes),
+        fileBytes < 0 ? "?" : String.format(Locale.ROOT, "%.2f", (double) fileBytes / eventBytes),
         p50Millis,
         p99Millis,
         maxMillis,

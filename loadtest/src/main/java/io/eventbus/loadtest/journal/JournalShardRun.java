@@ -116,7 +116,7 @@ public final class JournalShardRun {
     publish(journals, numbers, plan.time().dividedBy(10));
     measuring = true;
     long confirmedBefore = confirmed;
-    long diskBefore = ProcessUsage.diskBytes();
+    long filesBefore = ProcessUsage.writtenBytes();
     Duration cpuBefore = ProcessUsage.cpu();
     long[] collectorBefore = collector();
     long begun = System.nanoTime();
@@ -129,7 +129,7 @@ public final class JournalShardRun {
         done * plan.payloadBytes(),
         seconds,
         ProcessUsage.cpu().minus(cpuBefore).toNanos() / 1e9,
-        diskBefore < 0 ? -1 : ProcessUsage.diskBytes() - diskBefore,
+        filesBefore < 0 ? -1 : ProcessUsage.writtenBytes() - filesBefore,
         collectorAfter[0] - collectorBefore[0],
         collectorAfter[1] - collectorBefore[1],
         nanos.getValueAtPercentile(50) / 1e6,

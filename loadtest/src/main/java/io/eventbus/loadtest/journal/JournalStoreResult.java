@@ -9,7 +9,8 @@ import java.util.Locale;
  * @param eventBytes bytes of their payloads
  * @param writeSeconds time until all was on the disk
  * @param writeCores processors that this took
- * @param diskBytes bytes that the process had the disk write meanwhile; -1 where it does not tell
+ * @param fileBytes bytes that the process wrote into files meanwhile; -1 where the system does not
+ *     tell
  * @param spaceBytes size of the directory at the end
  * @param maxSpaceBytes largest size of the directory
  * @param p50Millis half of the writes took no longer
@@ -25,7 +26,7 @@ public record JournalStoreResult(
     long eventBytes,
     double writeSeconds,
     double writeCores,
-    long diskBytes,
+    long fileBytes,
     long spaceBytes,
     long maxSpaceBytes,
     double p50Millis,
@@ -41,7 +42,7 @@ public record JournalStoreResult(
         Locale.ROOT,
         """
         written     %,d events, %.0f MB of payload: %.1f MB/s, %,.0f events/s, %.2f cores
-        to the disk %s bytes for a byte of payload
+        to files    %s bytes for a byte of payload
         space       %.0f MB at the end, at most %.0f MB
         a write     p50 %.3f ms, p99 %.3f ms, max %.1f ms, %d stalls
         scan        %.0f MB: %.0f MB/s, %.2f cores
@@ -51,7 +52,7 @@ public record JournalStoreResult(
         eventBytes / 1e6 / writeSeconds,
         events / writeSeconds,
         writeCores,
-        diskBytes < 0 ? "?" : String.format(Locale.ROOT, "%.2f", (double) diskBytes / eventBytes),
+        fileBytes < 0 ? "?" : String.format(Locale.ROOT, "%.2f", (double) fileBytes / eventBytes),
         spaceBytes / 1e6,
         maxSpaceBytes / 1e6,
         p50Millis,

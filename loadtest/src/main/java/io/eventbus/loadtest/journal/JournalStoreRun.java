@@ -89,14 +89,14 @@ public final class JournalStoreRun {
   private JournalStoreResult measure(ChunkLog log) throws IOException, InterruptedException {
     long chunkBytes = (long) eventCount * plan.payloadBytes();
     long chunks = Math.max(1, plan.totalBytes() / chunkBytes);
-    long writtenBefore = ProcessUsage.diskBytes();
+    long writtenBefore = ProcessUsage.writtenBytes();
     Duration cpuBefore = ProcessUsage.cpu();
     long begun = System.nanoTime();
     write(log, chunks);
     log.flush();
     double writeSeconds = (System.nanoTime() - begun) / 1e9;
     Duration cpuBetween = ProcessUsage.cpu();
-    long written = writtenBefore < 0 ? -1 : ProcessUsage.diskBytes() - writtenBefore;
+    long written = writtenBefore < 0 ? -1 : ProcessUsage.writtenBytes() - writtenBefore;
     long space = space();
     long scanBegun = System.nanoTime();
     long scanned = 0;

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Processor time and disk writes of this process, as the system counts them. */
+/** Processor time and writes of this process, as the system counts them. */
 final class ProcessUsage {
   private ProcessUsage() {}
 
@@ -14,13 +14,16 @@ final class ProcessUsage {
     return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
   }
 
-  /** Returns what the process has had the disk write; -1 where the system does not tell. */
-  static long diskBytes() throws IOException {
+  /**
+   * Returns what the process has written into files, and little else; -1 where the system does not
+   * tell. The system's other counter, {@code write_bytes}, counts a large page whole for each byte.
+   */
+  static long writtenBytes() throws IOException {
     Path file = Path.of("/proc/self/io");
     if (!Files.isReadable(file)) {
       return -1;
     }
-    String field = "write_bytes: ";
+    String field = "wchar: ";
     for (String line : Files.readAllLines(file)) {
       if (line.startsWith(field)) {
         return Long.parseLong(line.substring(field.length()));

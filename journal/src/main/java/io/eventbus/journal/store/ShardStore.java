@@ -4,7 +4,6 @@ import io.eventbus.journal.rows.StoreFailedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.rocksdb.RocksDBException;
@@ -193,31 +192,6 @@ public final class ShardStore implements AutoCloseable {
   private boolean isPending(AppliedEntry wanted) throws RocksDBException {
     return appliedOnDisk().index() < wanted.index()
         || database.db.get(database.readOnDisk, MetaRows.identityKey()) == null;
-  }
-
-  /**
-   * Deletes whole files of a range that an entry has deleted, at once instead of with the next
-   * compactions. What of the range is in other files stays deleted as it is.
-   *
-   * @param deletedBy index of the entry
-   * @return false if that entry is not on the disk: after a crash the rows would be gone, and the
-   *     row that says so as well
-   * @throws StoreFailedException if the store has failed or is closed
-   */
-  public boolean deleteFiles(long deletedBy, byte[] from, byte[] to) {
-    acquire();
-    try {
-      if (appliedOnDisk().index() < deletedBy) {
-        return false;
-      }
-      database.db.deleteFilesInRanges(
-          database.db.getDefaultColumnFamily(), List.of(from, to), false);
-      return true;
-    } catch (RocksDBException e) {
-      throw failure.fail("files cannot be deleted", e);
-    } finally {
-      leases.release();
-    }
   }
 
   /** Returns figures since the store was opened. Any thread. */

@@ -199,8 +199,6 @@ class StoreDiskTest {
     assertThatThrownBy(store::begin).isInstanceOf(StoreFailedException.class);
     assertThatThrownBy(store::appliedOnDisk).isInstanceOf(StoreFailedException.class);
     assertThatThrownBy(() -> store.flush(LONG)).isInstanceOf(StoreFailedException.class);
-    assertThatThrownBy(() -> store.deleteFiles(0, key(0), key(1)))
-        .isInstanceOf(StoreFailedException.class);
   }
 
   @Test
@@ -248,30 +246,6 @@ class StoreDiskTest {
         }
         told.get(60, TimeUnit.SECONDS);
         Files.move(directory.resolve("moved"), store);
-      }
-    }
-  }
-
-  @Test
-  void filesAreDeletedWhenTheirDeletionIsOnTheDisk() throws Exception {
-    try (ShardStore store = TestStores.open(directory)) {
-      Database database = store.database();
-      database.db.compactRange();
-      // A file that has no other rows, and is not on level 0, whose files are spared.
-      for (int i = 1; i <= 20; i++) {
-        database.db.put(database.write, key(i), new byte[10_000]);
-      }
-      store.flush(LONG);
-      database.db.compactRange(key(1), key(20));
-      awaitNot(() -> blobs(directory).isEmpty());
-      TestStores.put(store, 6, new byte[] {1}, new byte[1]);
-      assertThat(store.deleteFiles(6, key(0), key(21))).isFalse();
-      assertThat(blobs(directory)).isNotEmpty();
-      store.flush(LONG);
-      assertThat(store.deleteFiles(6, key(0), key(21))).isTrue();
-      awaitNot(() -> !blobs(directory).isEmpty());
-      try (StoreLease lease = store.lease()) {
-        assertThat(lease.get(key(1))).isNull();
       }
     }
   }

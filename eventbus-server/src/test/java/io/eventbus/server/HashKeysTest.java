@@ -60,6 +60,7 @@ class HashKeysTest {
           Map.entry(
               "io/eventbus/client/internal/base/Transport$Channel", "an interface; by identity"),
           Map.entry("io/eventbus/client/internal/call/CallPath", "an interface; by identity"),
+          Map.entry("io/eventbus/client/internal/durable/FeedLine", "an interface; by identity"),
           Map.entry(
               "io/eventbus/client/internal/call/ReceivedInvocation$Target",
               "the numbers are the bus's own"),

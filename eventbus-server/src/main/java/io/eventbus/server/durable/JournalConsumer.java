@@ -590,12 +590,21 @@ public final class JournalConsumer {
     if (settled <= asked && !confirmations.isEmpty()) {
       confirm(asked);
     }
-    if (settled <= asked) {
-      return;
+    if (settled > asked) {
+      asked = settled;
+      settleCursor(settled);
     }
+  }
+
+  /** Settles what is settled again, so that the journal does not delete an idle cursor. */
+  public void keepCursor() {
+    if (phase == Phase.FEEDING && !wish.name().isEmpty() && !settling) {
+      settleCursor(asked);
+    }
+  }
+
+  private void settleCursor(long upTo) {
     settling = true;
-    asked = settled;
-    long upTo = settled;
     var unused =
         journals
             .settleCursor(journal.number(), wish.name(), epoch, upTo)

@@ -84,7 +84,7 @@ public final class JournalConsumers implements JournalListener {
     return readers;
   }
 
-  long nanoTime() {
+  public long nanoTime() {
     return nanoTime.getAsLong();
   }
 

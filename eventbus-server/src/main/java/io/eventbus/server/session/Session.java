@@ -228,12 +228,7 @@ public final class Session {
     if (FrameHandlers.isForDurableTopics(type) && loop.bus.consumers() == null) {
       refuse(
           ErrorCode.UNKNOWN_TYPE,
-          type
-              + (loop.bus.journals() == null
-                  ? " is for durable topics, which this bus does not have"
-                  : " is unknown to this bus, whose durable topics clients publish and subscribe to"
-                      + " as to others")
-              + "; the frame was skipped",
+          type + " is for durable topics, which this bus does not have; the frame was skipped",
           0,
           type.code(),
           "");

@@ -29,6 +29,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,9 @@ final class SessionConsumers implements JournalConsumer.Line {
   /** Maximum number of consumers whose beginning waits for the journal. */
   private static final int MAX_BEGINNING = 16;
 
+  /** Interval in which cursors are used: journals delete those that are idle for seven days. */
+  static final long KEEP_NANOS = TimeUnit.DAYS.toNanos(1);
+
   /** Maximum number of journals that a refusal names. */
   private static final int MAX_NAMED = 5;
 
@@ -62,6 +66,7 @@ final class SessionConsumers implements JournalConsumer.Line {
   private final Map<Long, JournalConsumer> byId = new HashMap<>();
   private final Set<JournalConsumer> waitingForRoom = new LinkedHashSet<>();
   private final Set<JournalConsumer> ticking = new LinkedHashSet<>();
+  private long keptAt;
   private int reads;
   private int beginning;
   private boolean roomIsDue;
@@ -87,6 +92,7 @@ final class SessionConsumers implements JournalConsumer.Line {
     this.address = address;
     this.session = session;
     this.questions = new JournalQuestions(all, connection, session, address);
+    this.keptAt = all.nanoTime();
     out.onFeedWritten(this::room);
   }
 
@@ -333,8 +339,12 @@ final class SessionConsumers implements JournalConsumer.Line {
     return true;
   }
 
-  /** Tells how far consumers have come that get no events. */
+  /** Tells how far consumers have come that get no events, and keeps their cursors. */
   void onTick() {
+    if (all.nanoTime() - keptAt >= KEEP_NANOS) {
+      keptAt = all.nanoTime();
+      List.copyOf(byId.values()).forEach(JournalConsumer::keepCursor);
+    }
     for (JournalConsumer consumer : List.copyOf(ticking)) {
       if (consumer.tick()) {
         ticking.remove(consumer);

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * gets every event of its filter once and in order, or is told that it is gone.
  */
 class ConsumerModelTest {
-  private static final int SEEDS = 300;
+  private static final int SEEDS = 100;
   private static final int STEPS = 120;
   private static final int TOPICS = 3;
 

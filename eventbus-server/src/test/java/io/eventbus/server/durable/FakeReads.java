@@ -9,6 +9,7 @@ import java.util.Queue;
 /** Tasks of readers, which run when the test says so. For one thread. */
 public final class FakeReads {
   private long nanos;
+  private int ran;
   private final Queue<Runnable> tasks = new ArrayDeque<>();
 
   /** Creates what consumers share, which is told of everything from now on. */
@@ -46,7 +47,13 @@ public final class FakeReads {
   public void run() {
     for (int left = tasks.size(); left > 0; left--) {
       tasks.remove().run();
+      ran++;
     }
+  }
+
+  /** Returns how many tasks have run. */
+  public int ran() {
+    return ran;
   }
 
   /** Returns the number of tasks that wait. */

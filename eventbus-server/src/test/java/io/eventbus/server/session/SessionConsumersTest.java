@@ -2,6 +2,7 @@ package io.eventbus.server.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.CursorView;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.KeepPolicy;
@@ -32,6 +33,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -159,10 +161,11 @@ class SessionConsumersTest extends SessionTestCase {
             confirm(TypeCode.CONSUME, 1, "orders", 0),
             new Fed(1, 1, 0, 3, List.of()),
             new Fed(1, 1, 3, 3, positions(1, 3)));
+    int reads = bus.reads.ran();
     publish("orders.us", 2);
     runAll();
     assertThat(payloads(link.taken())).isEqualTo(positions(4, 5));
-    assertThat(bus.reads.waiting()).as("nothing is read again").isZero();
+    assertThat(bus.reads.ran()).as("nothing is read from the disk").isEqualTo(reads);
   }
 
   @Test
@@ -334,6 +337,22 @@ class SessionConsumersTest extends SessionTestCase {
   }
 
   @Test
+  void theCursorOfAnIdleConsumerIsUsedOnceADay() {
+    publish("orders.eu", 2);
+    List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
+    CursorView before = Objects.requireNonNull(journals.cursor(1, "billing"));
+    bus.reads.passSeconds(TimeUnit.NANOSECONDS.toSeconds(SessionConsumers.KEEP_NANOS) - 1);
+    assertThat(session.onTick(0)).isTrue();
+    assertThat(journals.cursor(1, "billing")).isEqualTo(before);
+    bus.reads.passSeconds(1);
+    assertThat(session.onTick(0)).isTrue();
+    CursorView after = Objects.requireNonNull(journals.cursor(1, "billing"));
+    assertThat(after.stamp()).isGreaterThan(before.stamp());
+    assertThat(after.floor()).isEqualTo(before.floor());
+    assertThat(link.taken()).isEmpty();
+  }
+
+  @Test
   void settlementsAreStoredTogetherWhileOneIsUnderWay() {
     publish("orders.eu", 5);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
@@ -447,12 +466,13 @@ class SessionConsumersTest extends SessionTestCase {
     }
     List<Object> frames = start(consume(1, "prices.>", "", ConsumeStart.LATEST_VALUES, 0, ENOUGH));
     assertThat(payloads(frames)).containsExactly("5", "6");
+    int reads = bus.reads.ran();
     for (int i = 7; i <= 9; i++) {
       publish(2, "prices." + i % 2, "" + i);
     }
     runAll();
     assertThat(payloads(link.taken())).containsExactly("7", "8", "9");
-    assertThat(bus.reads.waiting()).isZero();
+    assertThat(bus.reads.ran()).as("nothing is read from the disk").isEqualTo(reads);
   }
 
   @Test

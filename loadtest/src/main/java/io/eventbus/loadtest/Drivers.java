@@ -9,6 +9,7 @@ import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
 import io.eventbus.loadtest.driver.mqtt.ArtemisDriver;
 import io.eventbus.loadtest.driver.mqtt.MosquittoDriver;
+import io.eventbus.loadtest.driver.nats.JetStreamDriver;
 import io.eventbus.loadtest.driver.nats.NatsDriver;
 import io.eventbus.loadtest.driver.nats.NatsGoDriver;
 import io.eventbus.loadtest.driver.tyruspaper.TyrusPaperDriver;
@@ -28,6 +29,8 @@ final class Drivers {
     byName.put("nats", options -> new NatsDriver(NatsDriver.Transport.WEB_SOCKET));
     byName.put("nats-tcp", options -> new NatsDriver(NatsDriver.Transport.TCP));
     byName.put("nats-nio", options -> new NatsDriver(NatsDriver.Transport.SHARED_THREAD));
+    byName.put("jetstream", options -> new JetStreamDriver(JetStreamDriver.Sync.DEFAULT));
+    byName.put("jetstream-always", options -> new JetStreamDriver(JetStreamDriver.Sync.ALWAYS));
     byName.put("nats-go", options -> new NatsGoDriver());
     byName.put("tyrus-paper", TyrusPaperDriver::new);
     byName.put("mosquitto", options -> new MosquittoDriver());

@@ -1,6 +1,7 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.Availability;
+import io.eventbus.loadtest.workload.DurableTopic;
 import io.eventbus.loadtest.workload.Workload;
 import io.eventbus.loadtest.workload.Workloads;
 import java.io.PrintWriter;
@@ -91,6 +92,13 @@ final class ListCommand implements Runnable {
     }
     if (w.calls() > 0) {
       return w.calls() + " calls in flight, " + w.payloadBytes() + " B";
+    }
+    DurableTopic durable = w.durable();
+    if (durable != null && durable.operation() == DurableTopic.Operation.PUBLISH) {
+      return durable.inFlight() + " unconfirmed events, " + w.payloadBytes() + " B";
+    }
+    if (durable != null && durable.operation() == DurableTopic.Operation.REPLAY) {
+      return durable.events() + " stored events, " + w.payloadBytes() + " B";
     }
     return String.format(
         "%d -> %d, %d topic%s, %d B, %s, %s",

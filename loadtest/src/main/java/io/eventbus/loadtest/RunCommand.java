@@ -1,5 +1,6 @@
 package io.eventbus.loadtest;
 
+import io.eventbus.loadtest.coordination.run.Disk;
 import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.report.Baseline;
@@ -10,6 +11,7 @@ import io.eventbus.loadtest.report.ResultTable;
 import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.run.WorkloadRun;
+import io.eventbus.loadtest.workload.DurableTopic;
 import io.eventbus.loadtest.workload.Workload;
 import io.eventbus.loadtest.workload.Workloads;
 import java.io.IOException;
@@ -21,8 +23,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -101,6 +106,13 @@ final class RunCommand implements Callable<Integer> {
     Map<Workload, String> workloads = select();
     createOutput();
     PrintWriter out = spec.commandLine().getOut();
+    for (String data : directories(workloads.keySet())) {
+      Disk disk = Disk.of(Files.createDirectories(Path.of(data)));
+      out.println("data on " + disk);
+      if (!disk.warning().isEmpty()) {
+        out.println("WARNING: " + disk.warning());
+      }
+    }
     String startedAt = clock.instant().toString();
     Map<String, String> versions = new LinkedHashMap<>();
     List<Report.AbsentDriver> absent = new ArrayList<>();
@@ -141,6 +153,15 @@ final class RunCommand implements Callable<Integer> {
     }
     out.flush();
     return LoadTestExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
+  }
+
+  /** Returns where the events of durable topics are stored. */
+  private static Set<String> directories(Set<Workload> workloads) {
+    return workloads.stream()
+        .map(Workload::durable)
+        .filter(Objects::nonNull)
+        .map(DurableTopic::data)
+        .collect(Collectors.toSet());
   }
 
   private List<String> arguments() {

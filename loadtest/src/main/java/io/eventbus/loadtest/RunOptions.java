@@ -61,6 +61,14 @@ final class RunOptions {
               + " more to show how far two runs of the same differ. At least seven runs each.")
   private @Nullable Path baseline;
 
+  @Option(
+      names = "--data",
+      paramLabel = "DIRECTORY",
+      description =
+          "Where servers store the events of durable topics, on the disk that is to be measured;"
+              + " emptied at the end (default: a temporary directory).")
+  private @Nullable Path data;
+
   /**
    * Looks at what was asked for before anything runs.
    *
@@ -89,7 +97,8 @@ final class RunOptions {
 
   /** Applies what was asked for to a workload. */
   Workload apply(Workload w) {
-    return w.lasting(warmUp(w.warmUp()), duration(w.duration()));
+    Workload lasting = w.lasting(warmUp(w.warmUp()), duration(w.duration()));
+    return data == null ? lasting : lasting.storing(data.toAbsolutePath().toString());
   }
 
   private Duration warmUp(Duration otherwise) {
@@ -122,6 +131,7 @@ final class RunOptions {
     add(arguments, "--server-jvm", serverJvm.isEmpty() ? null : serverJvm);
     add(arguments, "--jar", jar);
     add(arguments, "--baseline", baseline);
+    add(arguments, "--data", data);
     return arguments;
   }
 

@@ -135,6 +135,32 @@ class LoadTestTest {
   }
 
   @Test
+  void durableTopicsHaveATableOfTheirOwn() throws Exception {
+    Files.writeString(
+        workload,
+        "{name: short, warmUp: 10ms, duration: 50ms, runs: 2, variants: ["
+            + "{name: a, durable: {inFlight: 4}},"
+            + "{name: b, durable: {operation: replay, events: 1000}},"
+            + "{name: c, durable: {operation: tail}, window: 64}]}");
+    assertThat(run("memory", "--data", "" + directory)).as(out::toString).isZero();
+    assertThat(out.toString().lines().filter(line -> line.endsWith("0/0/0"))).hasSize(3);
+    assertThat(out.toString())
+        .containsSubsequence("data on ", "Durable topics", "server µs/event", "short/c");
+    JsonNode json = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
+    assertThat(json.path("workloads").path(0).path("durable").path("data").asText())
+        .isEqualTo(directory.toAbsolutePath().toString());
+    assertThat(json.path("results").path(1).path("latency").path("count").asLong()).isPositive();
+    assertThat(run("memory", "--runs=1", "--break=drop:100")).isEqualTo(LoadTestExitCode.INTEGRITY);
+  }
+
+  @Test
+  void durableTopicsAreForSystemsThatStoreAndOthersForThoseThatDoNot() throws Exception {
+    Files.writeString(workload, "{name: short, warmUp: 10ms, duration: 50ms, durable: {}}");
+    assertThat(run("failing")).isEqualTo(LoadTestExitCode.ABSENT);
+    assertThat(out.toString()).contains("short: failing has no durable topics: left out");
+  }
+
+  @Test
   void systemsWithoutCallsAreLeftOut() throws Exception {
     Files.writeString(workload, "{name: short, warmUp: 10ms, duration: 50ms, calls: 4}");
     assertThat(run("failing")).isEqualTo(LoadTestExitCode.ABSENT);
@@ -372,7 +398,7 @@ class LoadTestTest {
         .contains("one-to-one", "16B, 128B")
         .contains("federation-shape", " more")
         .contains("absent: no such program: install it");
-    assertThat(out.toString().lines()).hasSizeLessThan(50);
+    assertThat(out.toString().lines()).hasSizeLessThan(60);
   }
 
   @Test

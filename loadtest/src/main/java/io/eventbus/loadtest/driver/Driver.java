@@ -50,9 +50,18 @@ public interface Driver {
   }
 
   /**
-   * Returns whether this driver publishes and subscribes.
+   * Returns whether this driver stores the events of a topic.
    *
-   * @return false if only workloads with calls are for it
+   * @return false if workloads with a durable topic are not for it
+   */
+  default boolean hasDurableTopics() {
+    return false;
+  }
+
+  /**
+   * Returns whether this driver publishes and subscribes to topics that are not durable.
+   *
+   * @return false if only workloads with calls, or with a durable topic, are for it
    */
   default boolean hasEvents() {
     return true;
@@ -72,6 +81,9 @@ public interface Driver {
     }
     if (workload.calls() > 0 && !hasCalls()) {
       return "calls";
+    }
+    if (workload.durable() != null) {
+      return hasDurableTopics() ? "" : "durable topics";
     }
     if (workload.calls() == 0 && !hasEvents()) {
       return "events";
@@ -123,6 +135,15 @@ public interface Driver {
      */
     default DriverCalls calls() {
       throw new DriverException("no calls (expected: a system that has them)");
+    }
+
+    /**
+     * Connects the publisher of a durable topic, whose events are stored from the first one on.
+     *
+     * @throws DriverException if it cannot connect, or the system stores nothing
+     */
+    default DriverJournal journal() {
+      throw new DriverException("no durable topics (expected: a system that has them)");
     }
 
     /** Closes all clients and ends the server's process, within 20 seconds, whatever happens. */

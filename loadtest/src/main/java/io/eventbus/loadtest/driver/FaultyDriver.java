@@ -43,6 +43,11 @@ public final class FaultyDriver implements Driver {
   }
 
   @Override
+  public boolean hasDurableTopics() {
+    return driver.hasDurableTopics();
+  }
+
+  @Override
   public boolean hasEvents() {
     return driver.hasEvents();
   }
@@ -79,8 +84,30 @@ public final class FaultyDriver implements Driver {
     }
 
     @Override
+    public DriverJournal journal() {
+      return new FaultyJournal(session.journal(), fault);
+    }
+
+    @Override
     public void close() {
       session.close();
+    }
+  }
+
+  private record FaultyJournal(DriverJournal journal, Fault fault) implements DriverJournal {
+    @Override
+    public void publish(byte[] payload, Outcome outcome) {
+      journal.publish(payload, outcome);
+    }
+
+    @Override
+    public Subscriber read(long from, Receiver receiver) {
+      return journal.read(from, fault.on(receiver));
+    }
+
+    @Override
+    public void close() {
+      journal.close();
     }
   }
 }

@@ -134,7 +134,7 @@ public final class HtmlReport {
     if (w.idle() > 0) {
       return w.description() + ": " + w.idle() + ".";
     }
-    if (w.registers() != null || w.name().startsWith("switch/")) {
+    if (w.registers() != null || w.durable() != null || w.name().startsWith("switch/")) {
       return w.description() + ".";
     }
     String rate = w.rate() == 0 ? "as fast as possible" : w.rate() + " events/s";

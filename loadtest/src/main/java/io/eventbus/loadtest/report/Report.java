@@ -74,6 +74,11 @@ public record Report(
     return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.registers() != null);
   }
 
+  /** Returns whether a workload is one with a durable topic. */
+  boolean hasDurable(String workload) {
+    return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.durable() != null);
+  }
+
   /** Returns whether a workload is one of calls. */
   boolean hasCalls(String workload) {
     return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.calls() > 0);

@@ -24,6 +24,8 @@ public final class ResultTable {
   private static final String LEGEND =
       "µs/d: microseconds of CPU time for one delivery; client: publishers and subscribers";
   private static final String FEDERATION = "The figures of the paper on broker federation";
+  private static final String DURABLE =
+      "Durable topics: events that were confirmed, read (replay) or delivered (tail)";
   private static final int TEXT_COLUMNS = 2;
   private static final int ALL_COLUMNS = Integer.MAX_VALUE;
 
@@ -96,6 +98,7 @@ public final class ResultTable {
         .filter(summary -> !report.hasCalls(summary.workload()))
         .filter(summary -> !report.hasRegisters(summary.workload()))
         .filter(summary -> !report.hasMoves(summary.workload()))
+        .filter(summary -> !report.hasDurable(summary.workload()))
         .forEach(summary -> rows.add(row(summary)));
     return rows;
   }
@@ -109,6 +112,7 @@ public final class ResultTable {
 
   private static List<Section> workloadSections(Report report) {
     return List.of(
+        new Section(DURABLE, durable(report), TEXT_COLUMNS),
         new Section("Calls", calls(report), TEXT_COLUMNS),
         new Section("Registers", RegisterTable.rows(report), TEXT_COLUMNS),
         new Section("Attempts that failed and were repeated", RegisterTable.attempts(report), 3),
@@ -116,6 +120,41 @@ public final class ResultTable {
         new Section("Idle connections", idle(report), TEXT_COLUMNS),
         new Section("The paper's figures", PaperTable.rows(report), 1),
         new Section(FEDERATION, FederationTable.rows(report), TEXT_COLUMNS));
+  }
+
+  private static List<List<String>> durable(Report report) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(
+        List.of(
+            "workload",
+            "driver",
+            "runs",
+            "events/s",
+            "(range)",
+            "p50 µs",
+            "p99 µs",
+            "server µs/event",
+            "client µs/event",
+            "RSS MiB",
+            "lost/doubled/reordered"));
+    report.summaries().stream()
+        .filter(summary -> report.hasDurable(summary.workload()))
+        .forEach(
+            s ->
+                rows.add(
+                    List.of(
+                        s.workload(),
+                        s.driver(),
+                        runs(s),
+                        Figures.rate(s.deliveredPerSecond()),
+                        range(s),
+                        s.p50() == 0 ? "" : Figures.micros(s.p50()),
+                        s.p99() == 0 ? "" : Figures.micros(s.p99()),
+                        Figures.micros(s.serverCpuMicros()),
+                        Figures.micros(s.clientCpuMicros()),
+                        Figures.mebibytes(s.serverRssBytes()),
+                        s.verdict())));
+    return rows;
   }
 
   private static List<List<String>> calls(Report report) {

@@ -45,6 +45,7 @@ final class SpeedTargets {
     targets.logins();
     targets.routing();
     targets.targets.addAll(FederationTargets.of(report.summaries()));
+    targets.targets.addAll(DurableTargets.of(report.summaries()));
     targets.integrity();
     return List.copyOf(targets.targets);
   }

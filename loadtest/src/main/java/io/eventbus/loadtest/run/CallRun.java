@@ -150,8 +150,8 @@ final class CallRun {
         end.counts().called() - begin.counts().called(),
         end.counts().answered() - begin.counts().answered(),
         latency,
-        micros(begin.serverCpu(), end.serverCpu()),
-        micros(begin.clientCpu(), end.clientCpu()),
+        WorkloadRun.micros(begin.serverCpu(), end.serverCpu()),
+        WorkloadRun.micros(begin.clientCpu(), end.clientCpu()),
         serverRss,
         clientRss,
         new Integrity(
@@ -166,10 +166,5 @@ final class CallRun {
         failed > called * MAX_FAILED
             ? failed + " of " + called + " calls failed, the first with " + after.failure()
             : null);
-  }
-
-  private static long micros(long beginNanos, long endNanos) {
-    boolean known = beginNanos != ProcessMeter.UNKNOWN && endNanos != ProcessMeter.UNKNOWN;
-    return known ? (endNanos - beginNanos) / 1000 : ProcessMeter.UNKNOWN;
   }
 }

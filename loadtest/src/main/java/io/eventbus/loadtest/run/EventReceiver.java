@@ -110,6 +110,15 @@ final class EventReceiver implements Driver.Receiver {
     }
   }
 
+  /**
+   * Begins the stream of the first publisher and topic later than with its first event.
+   *
+   * @param before number of the last event that is not to come
+   */
+  void begin(long before) {
+    check.begin(0, before);
+  }
+
   private void dawdle() {
     long end = ticker.nanoTime() + perEventNanos;
     for (long left = perEventNanos; left > 0; left = end - ticker.nanoTime()) {

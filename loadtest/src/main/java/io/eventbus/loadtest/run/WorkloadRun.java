@@ -2,6 +2,7 @@ package io.eventbus.loadtest.run;
 
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.workload.DurableTopic;
 import io.eventbus.loadtest.workload.Workload;
 import java.time.Clock;
 import java.time.Duration;
@@ -114,6 +115,12 @@ public final class WorkloadRun {
       }
       if (workload.calls() > 0 || workload.registers() != null) {
         new CallRun(driver, workload, progress, version, clock).run(session, run, rounds);
+        return;
+      }
+      @Nullable DurableTopic durable = workload.durable();
+      if (durable != null && durable.operation() != DurableTopic.Operation.TAIL) {
+        new DurableRun(driver, workload, durable, progress, version, clock)
+            .run(session, run, rounds);
         return;
       }
       Clients clients = Clients.connect(ticker, workload, span, session);
@@ -351,12 +358,14 @@ public final class WorkloadRun {
         failure == null ? null : describe(failure));
   }
 
-  private static long micros(long beginNanos, long endNanos) {
+  /** Returns the time between two moments in microseconds, -1 if one is unknown. */
+  static long micros(long beginNanos, long endNanos) {
     boolean known = beginNanos != ProcessMeter.UNKNOWN && endNanos != ProcessMeter.UNKNOWN;
     return known ? (endNanos - beginNanos) / 1000 : ProcessMeter.UNKNOWN;
   }
 
-  private static String describe(Throwable failure) {
+  /** Says what went wrong, and why. */
+  static String describe(Throwable failure) {
     String message = failure.getClass().getSimpleName() + ": " + failure.getMessage();
     @Nullable Throwable cause = failure.getCause();
     return cause == null ? message : message + " (" + cause + ")";

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  *     subscribers; 0 for an ordinary workload
  * @param registers registers that clients write, instead of publishers and subscribers; null for an
  *     ordinary workload
+ * @param durable a topic whose events are stored; null for an ordinary workload
  */
 public record Workload(
     String name,
@@ -52,7 +53,8 @@ public record Workload(
     boolean takeTurns,
     Login login,
     int calls,
-    @Nullable Registers registers) {
+    @Nullable Registers registers,
+    @Nullable DurableTopic durable) {
 
   /** Bytes of a payload that identify the event. */
   public static final int MIN_PAYLOAD_BYTES = 16;
@@ -105,6 +107,10 @@ public record Workload(
       throw new IllegalArgumentException(
           "registers: there (expected: without calls, idle, messages and rate)");
     }
+    if (durable != null && (calls > 0 || idle > 0 || registers != null || cluster.servers() > 1)) {
+      throw new IllegalArgumentException(
+          "durable: there (expected: without calls, idle, registers and cluster)");
+    }
     require("runs", runs, 1, 1000);
     require("latencyEvery", latencyEvery, 1, 1_000_000);
     filters = List.copyOf(filters);
@@ -130,6 +136,9 @@ public record Workload(
               + " (expected: at most "
               + MAX_CELLS
               + ", because each is counted)");
+    }
+    if (durable != null) {
+      durable.checkWith(publishers, subscribers, topics, messages, rate);
     }
   }
 
@@ -166,11 +175,26 @@ public record Workload(
         false,
         Login.NONE,
         0,
+        null,
         null);
   }
 
   /** Makes the same workload with other times. */
   public Workload lasting(Duration newWarmUp, Duration newDuration) {
+    return with(newWarmUp, newDuration, durable);
+  }
+
+  /**
+   * Makes the same workload with the servers' data elsewhere.
+   *
+   * @param data a directory
+   */
+  public Workload storing(String data) {
+    return durable == null ? this : with(warmUp, duration, durable.in(data));
+  }
+
+  private Workload with(
+      Duration newWarmUp, Duration newDuration, @Nullable DurableTopic newDurable) {
     return new Workload(
         name,
         description,
@@ -193,7 +217,8 @@ public record Workload(
         takeTurns,
         login,
         calls,
-        registers);
+        registers,
+        newDurable);
   }
 
   /**

@@ -64,7 +64,14 @@ final class WorkloadFile {
       @Nullable Boolean takeTurns,
       @Nullable String login,
       @Nullable Integer calls,
-      @Nullable RegisterKeys registers) {}
+      @Nullable RegisterKeys registers,
+      @Nullable DurableKeys durable) {}
+
+  private record DurableKeys(
+      @Nullable String operation,
+      @Nullable Integer inFlight,
+      @Nullable Long events,
+      @Nullable String data) {}
 
   private record RegisterKeys(
       @Nullable Integer servers,
@@ -189,7 +196,8 @@ final class WorkloadFile {
         or(keys.takeTurns, false),
         login(or(keys.login, "none")),
         or(keys.calls, 0),
-        registers(keys.registers));
+        registers(keys.registers),
+        durable(keys.durable));
   }
 
   private static Login login(String text) {
@@ -230,7 +238,24 @@ final class WorkloadFile {
             word("registers.placement", Registers.Placement.values(), or(keys.placement, "leader")),
             or(keys.changes, 1_000),
             duration("registers.recovery", or(keys.recovery, "1s")),
-            or(keys.data, System.getProperty("java.io.tmpdir")));
+            or(keys.data, temporary()));
+  }
+
+  private static @Nullable DurableTopic durable(@Nullable DurableKeys keys) {
+    return keys == null
+        ? null
+        : new DurableTopic(
+            word(
+                "durable.operation",
+                DurableTopic.Operation.values(),
+                or(keys.operation, "publish")),
+            or(keys.inFlight, 4_096),
+            or(keys.events, 1_000_000L),
+            or(keys.data, temporary()));
+  }
+
+  private static String temporary() {
+    return System.getProperty("java.io.tmpdir");
   }
 
   private static Cluster cluster(@Nullable ClusterKeys keys) {

@@ -5,11 +5,14 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 
 /** A system without a network: the publisher's thread calls the receivers. */
 public final class MemoryDriver implements Driver {
   /** Flush of a publisher, for tests of failures. */
   private final Runnable onFlush;
+
+  private final Supplier<DriverJournal> journals;
 
   public MemoryDriver() {
     this(() -> {});
@@ -17,6 +20,12 @@ public final class MemoryDriver implements Driver {
 
   public MemoryDriver(Runnable onFlush) {
     this.onFlush = onFlush;
+    this.journals = MemoryJournal::new;
+  }
+
+  public MemoryDriver(DriverJournal journal) {
+    this.onFlush = () -> {};
+    this.journals = () -> journal;
   }
 
   @Override
@@ -35,8 +44,13 @@ public final class MemoryDriver implements Driver {
   }
 
   @Override
+  public boolean hasDurableTopics() {
+    return true;
+  }
+
+  @Override
   public Session start(Workload workload) {
-    return new MemorySession(workload, onFlush);
+    return new MemorySession(workload, onFlush, journals);
   }
 
   private record Line(String filter, Receiver receiver) {
@@ -48,11 +62,18 @@ public final class MemoryDriver implements Driver {
   private static final class MemorySession implements Session {
     private final Workload workload;
     private final Runnable onFlush;
+    private final Supplier<DriverJournal> journals;
     private final List<Line> lines = new CopyOnWriteArrayList<>();
 
-    MemorySession(Workload workload, Runnable onFlush) {
+    MemorySession(Workload workload, Runnable onFlush, Supplier<DriverJournal> journals) {
       this.workload = workload;
       this.onFlush = onFlush;
+      this.journals = journals;
+    }
+
+    @Override
+    public DriverJournal journal() {
+      return journals.get();
     }
 
     @Override

@@ -53,6 +53,7 @@ class ReportTest {
           false,
           Login.NONE,
           0,
+          null,
           null);
 
   private static RunResult result(

@@ -113,6 +113,42 @@ class SpeedTargetsTest {
   }
 
   @Test
+  void durableTopicsAreComparedWithJetStream() {
+    Report report =
+        report(
+            result("durable-publish/4096", "eventbus", 300_000, 9_000),
+            result("durable-publish/4096", "jetstream", 100_000, 9_000),
+            result("durable-publish/4096", "jetstream-always", 7_000, 9_000),
+            result("durable-publish/serial", "eventbus", 2_000, 500),
+            result("durable-publish/serial", "jetstream-always", 2_000, 450),
+            result("durable-replay/128B", "eventbus", 1_600_000, 0));
+    assertThat(target(report, "durable-publish/4096: >= 400 k/s").verdict())
+        .isEqualTo(SpeedTarget.Verdict.MISSED);
+    assertThat(target(report, "durable-publish/4096: >= 3.00 x jetstream"))
+        .isEqualTo(
+            new SpeedTarget(
+                "durable-publish/4096: >= 3.00 x jetstream",
+                "3.00 x (300 k : 100 k)",
+                SpeedTarget.Verdict.REACHED));
+    assertThat(target(report, "durable-publish/4096: >= 50.00 x jetstream-always").verdict())
+        .isEqualTo(SpeedTarget.Verdict.MISSED);
+    assertThat(target(report, "durable-publish/serial: p50 <= 600 µs").verdict())
+        .isEqualTo(SpeedTarget.Verdict.REACHED);
+    assertThat(target(report, "durable-publish/serial: p50 <= 1.00 x jetstream-always"))
+        .isEqualTo(
+            new SpeedTarget(
+                "durable-publish/serial: p50 <= 1.00 x jetstream-always",
+                "1.11 x (500 : 450 µs)",
+                SpeedTarget.Verdict.MISSED));
+    assertThat(target(report, "durable-replay/128B: >= 1.50 M/s").verdict())
+        .isEqualTo(SpeedTarget.Verdict.REACHED);
+    assertThat(target(report, "durable-replay/128B: >= 5.00 x").verdict())
+        .isEqualTo(SpeedTarget.Verdict.NOT_MEASURED);
+    assertThat(target(report, "durable-tail/100").verdict())
+        .isEqualTo(SpeedTarget.Verdict.NOT_MEASURED);
+  }
+
+  @Test
   void theFasterOfNatsClientsIsWhatCounts() {
     Report report =
         report(

@@ -52,6 +52,7 @@ class WorkloadRunTest {
         false,
         Login.NONE,
         0,
+        null,
         null);
   }
 

@@ -64,7 +64,35 @@ class WorkloadFileTest {
                 true,
                 Login.ROLES,
                 0,
+                null,
                 null));
+  }
+
+  @Test
+  void readsADurableTopic() {
+    List<Workload> read =
+        WorkloadFile.parse(
+            "f.yaml",
+            """
+            name: f
+            variants:
+              - name: a
+                durable: {operation: replay, inFlight: 7, events: 30, data: /disk}
+              - name: b
+                durable: {operation: tail}
+                publishers: 2
+            """);
+    assertThat(read.get(0).durable())
+        .isEqualTo(new DurableTopic(DurableTopic.Operation.REPLAY, 7, 30, "/disk"));
+    assertThat(read.get(0).storing("/other").durable())
+        .isEqualTo(new DurableTopic(DurableTopic.Operation.REPLAY, 7, 30, "/other"));
+    assertThat(read.get(1).durable())
+        .isEqualTo(
+            new DurableTopic(
+                DurableTopic.Operation.TAIL,
+                4_096,
+                1_000_000,
+                System.getProperty("java.io.tmpdir")));
   }
 
   @Test
@@ -132,7 +160,7 @@ class WorkloadFileTest {
         "warmUp: 1h|warmUp: 1h (expected: a whole number with us, ms, s or m",
         "filters: [load.x>]|filters: load.x> (expected: tokens",
         "slow: {subscribers: 2}|slow.subscribers: 2 (expected: at most subscribers, 1)",
-        "speed: 9|speed: unknown key (expected: one of calls, cluster, description, duration,",
+        "speed: 9|speed: unknown key (expected: one of calls, cluster, description, durable,",
         "slow: {sleep: 1ms}|slow.sleep: unknown key",
         "payloadBytes: many|payloadBytes: Cannot",
         "payloadBytes: 1.5|payloadBytes: Cannot coerce Floating",
@@ -144,12 +172,32 @@ class WorkloadFileTest {
         "cluster: {servers: 2, subscribers: [2]}|cluster.subscribers: 2 (expected: 0..1)",
         "cluster: {publishers: []}|cluster.publishers: none",
         "cluster: {fanout: 0}|cluster.fanout: 0",
+        "durable: {operation: store}|durable.operation: store (expected: publish, replay or tail)",
+        "durable: {inFlight: 0}|durable.inFlight: 0 (expected: 1..",
+        "durable: {events: 0}|durable.events: 0 (expected: 1..",
+        "durable: {speed: 1}|durable.speed: unknown key",
       })
   void refusesWhatIsWrongAndSaysWhat(String line, String message) {
     assertThatThrownBy(() -> WorkloadFile.parse("w.yaml", "name: w\n" + line + "\n"))
         .isInstanceOf(WorkloadException.class)
         .hasMessageStartingWith("w.yaml: ")
         .hasMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"publishers: 2", "subscribers: 2", "topics: 2", "messages: 2", "rate: 2"})
+  void aDurableTopicThatIsReadHasOnePublisher(String line) {
+    assertThatThrownBy(() -> WorkloadFile.parse("w.yaml", "name: w\ndurable: {}\n" + line + "\n"))
+        .isInstanceOf(WorkloadException.class)
+        .hasMessageContaining("durable.operation: publish (expected: one publisher,");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"calls: 2", "idle: 2", "'cluster: {servers: 2}'"})
+  void aDurableTopicIsForEventsAtOneServer(String line) {
+    assertThatThrownBy(() -> WorkloadFile.parse("w.yaml", "name: w\ndurable: {}\n" + line + "\n"))
+        .isInstanceOf(WorkloadException.class)
+        .hasMessageContaining("durable: there (expected: without calls, idle,");
   }
 
   @Test

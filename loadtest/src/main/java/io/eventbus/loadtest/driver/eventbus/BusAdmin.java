@@ -5,9 +5,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.loadtest.driver.DriverException;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -85,9 +87,19 @@ final class BusAdmin {
     accepted(on ? "PUT" : "DELETE", "/api/v1/drains/" + bus);
   }
 
+  /** Has the bus store the events of topics from now on. */
+  void createJournal(String name, String filter) {
+    String filters = URLEncoder.encode(filter, StandardCharsets.UTF_8);
+    answered(OK, "PUT", "/api/v1/journals/" + name + "?filters=" + filters);
+  }
+
   private void accepted(String method, String path) {
+    answered(ACCEPTED, method, path);
+  }
+
+  private void answered(int expected, String method, String path) {
     HttpResponse<String> answer = ask(method, path);
-    if (answer.statusCode() != ACCEPTED) {
+    if (answer.statusCode() != expected) {
       throw new DriverException(
           bus + ": " + method + " " + path + ": " + answer.statusCode() + " " + answer.body());
     }

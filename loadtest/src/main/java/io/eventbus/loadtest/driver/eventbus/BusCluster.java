@@ -54,21 +54,23 @@ final class BusCluster implements AutoCloseable {
    * @throws DriverException if they do not come together in time
    */
   static BusCluster start(int count, List<String> jvmOptions, Map<String, String> settings) {
-    return start(count, null, jvmOptions, settings, Login.NONE);
+    return start(count, null, jvmOptions, settings, Login.NONE, null);
   }
 
   /**
-   * As above, with clients that prove who they are.
+   * As above, with clients that prove who they are, and durable topics.
    *
    * @param jar of the buses; null for those on the class path
+   * @param data the directory below which the buses store events; null for buses that store none
    */
   static BusCluster start(
       int count,
       @Nullable Path jar,
       List<String> jvmOptions,
       Map<String, String> settings,
-      Login login) {
-    BusCluster cluster = DriverStopHook.whole("buses", () -> new BusCluster(temporary()));
+      Login login,
+      @Nullable Path data) {
+    BusCluster cluster = DriverStopHook.whole("buses", () -> new BusCluster(temporary(data)));
     try {
       Path key = cluster.resumeKey();
       cluster.logins = new Logins(login, cluster.directory);
@@ -87,6 +89,10 @@ final class BusCluster implements AutoCloseable {
         } else {
           arguments.addAll(cluster.member(i, links.get(i), join));
         }
+        if (data != null) {
+          arguments.addAll(
+              List.of("--data", cluster.directory.resolve("data-" + name(i)).toString()));
+        }
         arguments.addAll(List.of("--set", "auth.resume-key-file=" + key));
         all.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
         String shown = count == 1 ? "eventbus" : name(i);
@@ -102,9 +108,12 @@ final class BusCluster implements AutoCloseable {
     }
   }
 
-  private static Path temporary() {
+  private static Path temporary(@Nullable Path parent) {
+    String prefix = "loadtest-buses-";
     try {
-      return Files.createTempDirectory("loadtest-buses-");
+      return parent == null
+          ? Files.createTempDirectory(prefix)
+          : Files.createTempDirectory(Files.createDirectories(parent), prefix);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.driver.eventbus;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.workload.DurableTopic;
 import io.eventbus.loadtest.workload.Workload;
 import java.nio.file.Path;
 import java.util.List;
@@ -64,10 +65,32 @@ public final class EventBusDriver implements Driver {
   }
 
   @Override
+  public boolean hasDurableTopics() {
+    return true;
+  }
+
+  @Override
   public Session start(Workload workload) {
     int servers = workload.cluster().servers();
-    return new EventBusSession(
-        BusCluster.start(servers, jar, jvmOptions, settings(workload), workload.login()), workload);
+    @Nullable DurableTopic durable = workload.durable();
+    BusCluster cluster =
+        BusCluster.start(
+            servers,
+            jar,
+            jvmOptions,
+            settings(workload),
+            workload.login(),
+            durable == null ? null : Path.of(durable.data()));
+    if (durable == null) {
+      return new EventBusSession(cluster, workload);
+    }
+    try {
+      cluster.buses().get(0).admin().createJournal(BusJournal.NAME, "load.>");
+      return new EventBusSession(cluster, workload);
+    } catch (RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
   }
 
   private static Map<String, String> settings(Workload workload) {

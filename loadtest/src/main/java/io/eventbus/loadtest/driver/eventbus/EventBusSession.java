@@ -12,6 +12,7 @@ import io.eventbus.loadtest.driver.CallLoop;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverCalls;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.DriverJournal;
 import io.eventbus.loadtest.driver.IdleHandshake;
 import io.eventbus.loadtest.workload.Login;
 import io.eventbus.loadtest.workload.Workload;
@@ -72,13 +73,18 @@ final class EventBusSession implements Driver.Session {
     EventBusClient client =
         connect("publisher-" + number, workload.cluster().serverOfPublisher(number));
     publishers.add(client);
-    return new BusPublisher(client, topics);
+    return workload.durable() == null
+        ? new BusPublisher(client, topics)
+        : new ConfirmedPublisher(client, topics);
   }
 
   @Override
   public Driver.Subscriber subscriber(int number, String filter, Driver.Receiver receiver) {
     EventBusClient client =
         connect("subscriber-" + number, workload.cluster().serverOfSubscriber(number));
+    if (workload.durable() != null) {
+      return BusJournal.consume(client, "subscriber-" + number, filter, receiver);
+    }
     Subscription subscription =
         client.subscribe(
             filter, event -> receiver.onEvent(event.payloadBuffer(), event.receivedAtMicros()));
@@ -86,7 +92,15 @@ final class EventBusSession implements Driver.Session {
     return new BusSubscriber(client, subscription);
   }
 
-  private static void await(CompletionStage<?> ready, String problem) {
+  @Override
+  public DriverJournal journal() {
+    EventBusClient publisher = connect("publisher", 0);
+    publishers.add(publisher);
+    return new BusJournal(publisher, connect("reader", 0), topics[0]);
+  }
+
+  /** Waits for a stage, at most ten seconds. */
+  static void await(CompletionStage<?> ready, String problem) {
     try {
       ready.toCompletableFuture().get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {

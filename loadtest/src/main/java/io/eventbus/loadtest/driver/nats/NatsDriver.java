@@ -14,12 +14,11 @@ import java.util.regex.Pattern;
  * routes, and the Java client.
  */
 public final class NatsDriver implements Driver {
-  private static final String PROGRAM = "nats-server";
+  static final String PROGRAM = "nats-server";
   private static final Pattern VERSION = Pattern.compile("v(\\d+\\.\\d+\\.\\d+\\S*)");
   private static final Pattern WEB_SOCKET_PORT =
       Pattern.compile("websocket clients on ws://127\\.0\\.0\\.1:(\\d+)");
-  private static final Pattern TCP_PORT =
-      Pattern.compile("client connections on 127\\.0\\.0\\.1:(\\d+)");
+  static final Pattern TCP_PORT = Pattern.compile("client connections on 127\\.0\\.0\\.1:(\\d+)");
 
   /** Transport between clients and server. */
   public enum Transport {
@@ -55,10 +54,14 @@ public final class NatsDriver implements Driver {
     return transport.driver;
   }
 
+  /** Returns whether the server is there, and its version. */
+  static Availability server() {
+    return Programs.availability(PROGRAM, "--version", VERSION, "run loadtest/peers/install.sh");
+  }
+
   @Override
   public Availability availability() {
-    Availability found =
-        Programs.availability(PROGRAM, "--version", VERSION, "run loadtest/peers/install.sh");
+    Availability found = server();
     return found.present()
         ? Availability.present(
             found.detail()

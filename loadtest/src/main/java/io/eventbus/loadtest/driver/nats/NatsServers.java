@@ -59,13 +59,23 @@ final class NatsServers implements AutoCloseable {
 
   /** Starts servers, and waits until they are linked. */
   static NatsServers start(String name, Path program, String scheme, Pattern port, int count) {
+    return start(name, program, scheme, port, count, "");
+  }
+
+  /**
+   * As above.
+   *
+   * @param more configuration of each server besides
+   */
+  static NatsServers start(
+      String name, Path program, String scheme, Pattern port, int count, String more) {
     NatsServers all = new NatsServers();
     try {
       @Nullable String seed = null;
       for (int i = 0; i < count; i++) {
         String routes = seed == null ? "" : "\"nats://" + seed + "\"";
         String configuration = count == 1 ? ALONE : ALONE + MEMBER.formatted(routes);
-        ServerProcess process = launch(name, program, configuration);
+        ServerProcess process = launch(name, program, configuration + more);
         try {
           String url = scheme + "://127.0.0.1:" + process.awaitOutput(port, START).group(1);
           String monitor = "";

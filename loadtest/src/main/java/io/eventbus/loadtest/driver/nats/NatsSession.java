@@ -8,28 +8,18 @@ import io.eventbus.loadtest.driver.IdleHandshake;
 import io.eventbus.loadtest.workload.Workload;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
-import io.nats.client.ErrorListener;
 import io.nats.client.Message;
-import io.nats.client.Nats;
-import io.nats.client.Options;
-import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Servers that run, and a connection for each publisher and subscriber. */
 final class NatsSession implements Driver.Session {
-  private static final Duration DEADLINE = Duration.ofSeconds(10);
-  private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(5);
   private static final String SERVICE = "load";
 
   private final NatsServers servers;
@@ -37,7 +27,7 @@ final class NatsSession implements Driver.Session {
   private final String[] subjects;
   private final @Nullable NatsSelector selector;
   private final Map<String, Set<Integer>> subscribed = new ConcurrentHashMap<>();
-  private final Queue<Connection> connections = new ConcurrentLinkedQueue<>();
+  private final NatsConnections connections = new NatsConnections();
 
   NatsSession(NatsServers servers, Workload workload, boolean sharedThread) {
     this.servers = servers;
@@ -77,7 +67,7 @@ final class NatsSession implements Driver.Session {
     // Filters have the same form in NATS.
     dispatcher.subscribe(filter);
     // The answer to the ping in it comes after the server has the subscription.
-    flush(connection);
+    NatsConnections.flush(connection);
     return new NatsSubscriber(connection, dispatcher);
   }
 
@@ -90,44 +80,13 @@ final class NatsSession implements Driver.Session {
             request -> member.publish(request.getReplyTo(), loop.serve(request.getData())));
     // Members of a service share its requests.
     dispatcher.subscribe(SERVICE, SERVICE);
-    flush(member);
+    NatsConnections.flush(member);
     Connection caller = connect("caller", 0);
     return loop.with(payload -> caller.request(SERVICE, payload).thenApply(Message::getData));
   }
 
   private Connection connect(String name, int server) {
-    String url = servers.get(server).url();
-    Options options =
-        Options.builder()
-            .server(url)
-            .connectionName(name)
-            .connectionTimeout(DEADLINE)
-            // A connection that broke has lost events: it shall not look well again.
-            .noReconnect()
-            // The default one writes a log line for each.
-            .errorListener(new ErrorListener() {})
-            .build();
-    try {
-      Connection connection = Nats.connect(options);
-      connections.add(connection);
-      return connection;
-    } catch (IOException e) {
-      throw new DriverException(name + " cannot connect to " + url, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new DriverException("interrupted while connecting to " + url, e);
-    }
-  }
-
-  private static void flush(Connection connection) {
-    try {
-      connection.flush(DEADLINE);
-    } catch (TimeoutException e) {
-      throw new DriverException("no answer within " + DEADLINE.toSeconds() + " s", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new DriverException("interrupted while flushing", e);
-    }
+    return connections.open(name, servers.get(server).url());
   }
 
   @Override
@@ -144,26 +103,13 @@ final class NatsSession implements Driver.Session {
         IdleHandshake.text("PONG"));
   }
 
-  private static void close(Connection connection) {
-    try {
-      connection.close();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   @Override
   public void close() {
     try {
       if (selector != null) {
         selector.close();
       }
-      long end = System.nanoTime() + CLOSE_TOGETHER.toNanos();
-      for (Connection connection : connections) {
-        if (System.nanoTime() < end) {
-          close(connection);
-        }
-      }
+      connections.close();
     } finally {
       servers.close();
     }
@@ -190,12 +136,12 @@ final class NatsSession implements Driver.Session {
 
     @Override
     public void flush() {
-      NatsSession.flush(connection);
+      NatsConnections.flush(connection);
     }
 
     @Override
     public void close() {
-      NatsSession.close(connection);
+      NatsConnections.close(connection);
     }
   }
 
@@ -209,7 +155,7 @@ final class NatsSession implements Driver.Session {
 
     @Override
     public void close() {
-      NatsSession.close(connection);
+      NatsConnections.close(connection);
     }
   }
 }

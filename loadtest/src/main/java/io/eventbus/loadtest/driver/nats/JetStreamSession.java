@@ -8,15 +8,14 @@ import io.eventbus.loadtest.driver.IdleHandshake;
 import io.eventbus.loadtest.workload.Workload;
 import io.nats.client.Connection;
 import io.nats.client.ConsumeOptions;
-import io.nats.client.Dispatcher;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.Message;
 import io.nats.client.MessageConsumer;
-import io.nats.client.PushSubscribeOptions;
 import io.nats.client.api.AckPolicy;
 import io.nats.client.api.ConsumerConfiguration;
 import io.nats.client.api.DeliverPolicy;
+import io.nats.client.api.OrderedConsumerConfiguration;
 import io.nats.client.api.PublishAck;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
@@ -37,8 +36,8 @@ final class JetStreamSession implements Driver.Session {
   /** Messages that a durable consumer may have unacknowledged: more than any window. */
   private static final long MAX_UNACKNOWLEDGED = 1_000_000;
 
-  /** Messages that a consumer asks for at a time; with the default, 500, it is slower. */
-  private static final int BATCH = 5_000;
+  /** With the default, 500 messages at a time, a consumer is slower. */
+  private static final ConsumeOptions OPTIONS = ConsumeOptions.builder().batchSize(2_000).build();
 
   private final NatsServers servers;
   private final DriverData data;
@@ -124,10 +123,8 @@ final class JetStreamSession implements Driver.Session {
                       .ackPolicy(AckPolicy.All)
                       .maxAckPending(MAX_UNACKNOWLEDGED)
                       .build())
-              .consume(
-                  ConsumeOptions.builder().batchSize(BATCH).build(),
-                  new Acknowledging(receiver)::onMessage);
-      return new StreamSubscriber(connection, consumer);
+              .consume(OPTIONS, new Acknowledging(receiver)::onMessage);
+      return new StreamSubscriber(consumer);
     } catch (IOException | JetStreamApiException e) {
       throw new DriverException("no durable consumer of " + filter, e);
     }
@@ -196,37 +193,20 @@ final class JetStreamSession implements Driver.Session {
 
     @Override
     public Driver.Subscriber read(long from, Driver.Receiver receiver) {
-      Dispatcher dispatcher = reader.createDispatcher();
       try {
-        var unused =
-            jetStream(reader)
-                .subscribe(
-                    subject,
-                    dispatcher,
-                    message -> receiver.onEvent(ByteBuffer.wrap(message.getData())),
-                    false,
-                    PushSubscribeOptions.builder()
-                        .ordered(true)
-                        .configuration(
-                            ConsumerConfiguration.builder()
-                                .deliverPolicy(DeliverPolicy.ByStartSequence)
-                                .startSequence(from)
-                                .build())
-                        .build());
+        MessageConsumer consumer =
+            reader
+                .getStreamContext(STREAM)
+                .createOrderedConsumer(
+                    new OrderedConsumerConfiguration()
+                        .filterSubject(subject)
+                        .deliverPolicy(DeliverPolicy.ByStartSequence)
+                        .startSequence(from))
+                .consume(OPTIONS, message -> receiver.onEvent(ByteBuffer.wrap(message.getData())));
+        return new StreamSubscriber(consumer);
       } catch (IOException | JetStreamApiException e) {
         throw new DriverException("no consumer of " + subject, e);
       }
-      return new Driver.Subscriber() {
-        @Override
-        public long reportedLost() {
-          return dispatcher.getDroppedCount();
-        }
-
-        @Override
-        public void close() {
-          reader.closeDispatcher(dispatcher);
-        }
-      };
     }
 
     @Override
@@ -295,8 +275,7 @@ final class JetStreamSession implements Driver.Session {
     }
   }
 
-  private record StreamSubscriber(Connection connection, MessageConsumer consumer)
-      implements Driver.Subscriber {
+  private record StreamSubscriber(MessageConsumer consumer) implements Driver.Subscriber {
     @Override
     public long reportedLost() {
       return 0;
@@ -305,7 +284,6 @@ final class JetStreamSession implements Driver.Session {
     @Override
     public void close() {
       consumer.stop();
-      NatsConnections.close(connection);
     }
   }
 }

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Every workload for a second against a real bus in a process of its own, and the kinds of them
@@ -33,7 +34,7 @@ class SmokeSystemIT {
 
   /** Those that the others vary, with one bus. */
   private static final Set<String> BASIC =
-      Set.of("one-to-one/smoke", "fan-out/smoke", "idle/smoke");
+      Set.of("one-to-one/smoke", "fan-out/smoke", "idle/smoke", "durable-publish/smoke");
 
   static Stream<String> basic() {
     return BASIC.stream().sorted();
@@ -42,9 +43,7 @@ class SmokeSystemIT {
   static Stream<String> others() {
     return Workloads.shipped().select("smoke").stream()
         .map(Workload::name)
-        .filter(name -> !BASIC.contains(name))
-        // The bus has no consumers yet.
-        .filter(name -> !name.startsWith("durable-"));
+        .filter(name -> !BASIC.contains(name));
   }
 
   @BeforeAll
@@ -165,9 +164,10 @@ class SmokeSystemIT {
         .isEqualTo(LoadTestExitCode.OK);
   }
 
-  @Test
-  void aBrokenBusIsSeen() {
-    assertThat(run("one-to-one/smoke", "--in-process", "--break=drop:1000"))
+  @ParameterizedTest
+  @ValueSource(strings = {"one-to-one/smoke", "durable-publish/smoke"})
+  void aBrokenBusIsSeen(String workload) {
+    assertThat(run(workload, "--in-process", "--break=drop:100"))
         .as(out::toString)
         .isEqualTo(LoadTestExitCode.INTEGRITY);
   }

@@ -10,6 +10,7 @@ import io.nats.client.Connection;
 import io.nats.client.ConsumeOptions;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamOptions;
 import io.nats.client.Message;
 import io.nats.client.MessageConsumer;
 import io.nats.client.api.AckPolicy;
@@ -21,6 +22,7 @@ import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -32,6 +34,10 @@ import org.jspecify.annotations.Nullable;
 final class JetStreamSession implements Driver.Session {
   private static final String STREAM = "load";
   private static final long CONFIRM_SECONDS = 10;
+
+  /** The default, two seconds, is too short while everything is cold. */
+  private static final JetStreamOptions CONFIRMED_IN_TIME =
+      JetStreamOptions.builder().requestTimeout(Duration.ofSeconds(CONFIRM_SECONDS)).build();
 
   /** Messages that a durable consumer may have unacknowledged: more than any window. */
   private static final long MAX_UNACKNOWLEDGED = 1_000_000;
@@ -83,7 +89,7 @@ final class JetStreamSession implements Driver.Session {
 
   private static JetStream jetStream(Connection connection) {
     try {
-      return connection.jetStream();
+      return connection.jetStream(CONFIRMED_IN_TIME);
     } catch (IOException e) {
       throw new DriverException("no JetStream", e);
     }

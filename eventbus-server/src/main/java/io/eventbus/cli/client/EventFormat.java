@@ -3,6 +3,7 @@ package io.eventbus.cli.client;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.cli.console.Text;
+import io.eventbus.client.Published;
 import io.eventbus.client.ReceivedEvent;
 import java.nio.charset.StandardCharsets;
 import java.time.ZoneId;
@@ -85,6 +86,9 @@ enum EventFormat {
     // counted.
     fields.put("producer", Long.toString(event.producer()));
     fields.put("sequence", event.sequence());
+    if (event.position() != 0) {
+      fields.put("position", event.position());
+    }
     fields.put("publishedAt", event.publishedAt().toString());
     fields.put("receivedAt", event.receivedAt().toString());
     String key = event.key();
@@ -103,6 +107,31 @@ enum EventFormat {
     } else {
       fields.put("payloadBase64", Base64.getEncoder().encodeToString(event.payload()));
     }
+    return json(fields);
+  }
+
+  /** Returns a confirmation as a JSON object with a line feed at its end. */
+  static byte[] jsonLine(Published confirmed) {
+    Map<String, Object> fields = new LinkedHashMap<>();
+    fields.put("topic", confirmed.topic());
+    fields.put("producer", Long.toString(confirmed.producer()));
+    fields.put("sequence", confirmed.sequence());
+    if (confirmed.receivers() >= 0) {
+      fields.put("receivers", confirmed.receivers());
+    }
+    if (confirmed.position() != 0) {
+      fields.put("position", confirmed.position());
+    }
+    if (confirmed.repeated()) {
+      fields.put("repeated", true);
+    }
+    byte[] text = json(fields);
+    byte[] line = Arrays.copyOf(text, text.length + 1);
+    line[text.length] = '\n';
+    return line;
+  }
+
+  private static byte[] json(Map<String, Object> fields) {
     try {
       return JSON.writeValueAsBytes(fields);
     } catch (JsonProcessingException e) {

@@ -1,5 +1,6 @@
 package io.eventbus.cli.client;
 
+import io.eventbus.cli.console.BrokenPipe;
 import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
@@ -8,6 +9,8 @@ import io.eventbus.cli.console.StopHook;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.PublishOptions;
+import io.eventbus.client.Published;
 import io.eventbus.client.SendResult;
 import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.Topic;
@@ -20,8 +23,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -44,7 +50,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  eventbus publish greetings.hello 'Good morning'",
       "  tail -f app.log | eventbus publish logs.app --key web-1",
-      "  eventbus publish images.new --whole --file picture.png --header type=image/png"
+      "  eventbus publish images.new --whole --file picture.png --header type=image/png",
+      "  eventbus publish accounts.7 '-5' --expect 41 --output jsonl"
     })
 public final class PublishCommand implements Callable<Integer> {
   /** Maximum payload that a bus can allow; the SDK checks the bus's own limit. */
@@ -98,15 +105,53 @@ public final class PublishCommand implements Callable<Integer> {
   boolean noConfirm;
 
   @Option(
+      names = "--expect",
+      paramLabel = "POSITION",
+      description =
+          "Durable topics: the topic's last event has this position, or there is none (0).")
+  @Nullable Long expect;
+
+  @Option(
+      names = "--delay",
+      paramLabel = "TIME",
+      description = "Durable topics: how long the events wait before they are delivered.")
+  @Nullable Duration delay;
+
+  @Option(
+      names = "--ttl",
+      paramLabel = "TIME",
+      description = "Durable topics: how long the events are delivered.")
+  @Nullable Duration ttl;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FORMAT",
+      description = "jsonl: writes each confirmation as a JSON object on a line.")
+  @Nullable Output output;
+
+  @Option(
       names = "--timeout",
       paramLabel = "TIME",
       defaultValue = "30s",
       description = "How long to wait for confirmations at the end (default: ${DEFAULT-VALUE}).")
   Duration timeout = Duration.ofSeconds(30);
 
+  /** Format of confirmations. */
+  enum Output {
+    /** JSON object on a line. */
+    JSONL;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   private final CliContext context;
   private final ConfirmationReport confirmations = new ConfirmationReport();
   private final AtomicLong published = new AtomicLong();
+  private PublishOptions options = PublishOptions.DEFAULT;
+  private volatile @Nullable BrokenPipe closed;
 
   PublishCommand(CliContext context) {
     this.context = context;
@@ -145,6 +190,28 @@ public final class PublishCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--rate: " + rate + " (expected: 0 to 1000000000)");
     }
+    options = options();
+  }
+
+  private PublishOptions options() {
+    if (expect != null && !whole && payloads.size() != 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--expect: for one event (expected: one PAYLOAD, or --whole)");
+    }
+    boolean durable = expect != null || delay != null || ttl != null;
+    if (noConfirm && (durable || output != null)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--no-confirm: with --expect, --delay, --ttl or --output (expected: without)");
+    }
+    try {
+      return new PublishOptions(
+          expect == null ? OptionalLong.empty() : OptionalLong.of(expect),
+          delay == null ? Duration.ZERO : delay,
+          ttl == null ? Duration.ZERO : ttl);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), "--" + e.getMessage(), e);
+    }
   }
 
   private void publishAll(EventBusClient client) throws IOException {
@@ -178,9 +245,22 @@ public final class PublishCommand implements Callable<Integer> {
         throw new CliFailure(ExitCode.FAILED, "an event was not sent: " + result);
       }
     } else {
-      confirmations.add(client.publish(topic, event));
+      CompletionStage<Published> confirmed =
+          options.equals(PublishOptions.DEFAULT)
+              ? client.publish(topic, event)
+              : client.publish(topic, event, options);
+      confirmations.add(output == null ? confirmed : confirmed.thenApply(this::show));
     }
     published.incrementAndGet();
+  }
+
+  private synchronized Published show(Published confirmed) {
+    try {
+      context.out().write(EventFormat.jsonLine(confirmed));
+    } catch (BrokenPipe e) {
+      closed = e;
+    }
+    return confirmed;
   }
 
   private void finish(EventBusClient client) throws InterruptedException {
@@ -199,6 +279,10 @@ public final class PublishCommand implements Callable<Integer> {
   }
 
   private void failIfRefused() {
+    BrokenPipe pipe = closed;
+    if (pipe != null) {
+      throw pipe;
+    }
     Throwable failure = confirmations.firstFailure();
     if (failure != null) {
       throw new CliFailure(

@@ -6,17 +6,26 @@ import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
 import io.eventbus.cli.console.StopHook;
+import io.eventbus.client.DurableBuilder;
+import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
 import io.eventbus.client.Overflow;
 import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Start;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.protocol.TopicFilter;
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -41,10 +50,15 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  eventbus subscribe '>'",
       "  eventbus subscribe 'flights.*.departed' --output jsonl | jq .payload",
-      "  eventbus subscribe jobs.new --group workers"
+      "  eventbus subscribe jobs.new --group workers",
+      "  eventbus subscribe 'orders.>' --durable billing --from first",
+      "  eventbus subscribe 'orders.>' --from position:1 --output jsonl"
     })
 public final class SubscribeCommand implements Callable<Integer> {
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
+
+  private static final Map<String, Start> FIXED_STARTS =
+      Map.of("first", Start.FIRST, "new", Start.NEW, "latest-values", Start.LATEST_VALUES);
 
   @Mixin ConnectOptions connection = new ConnectOptions();
   @Spec CommandSpec spec = CommandSpec.create();
@@ -92,6 +106,29 @@ public final class SubscribeCommand implements Callable<Integer> {
       })
   Overflow overflow = Overflow.BLOCK;
 
+  @Option(
+      names = "--durable",
+      paramLabel = "NAME",
+      description =
+          "Durable topics: goes on where the durable subscription of this name stopped. An event is"
+              + " settled when it has been written.")
+  @Nullable String durable;
+
+  @Option(
+      names = "--from",
+      paramLabel = "START",
+      description = {
+        "Durable topics: first, new, latest-values, position:N or time:2026-01-31T12:00:00Z. Where a"
+            + " new durable subscription begins (default: new), or a replay without a name."
+      })
+  @Nullable String from;
+
+  @Option(
+      names = "--journal",
+      paramLabel = "NAME",
+      description = "Durable topics: the journal, where several have topics of the filter.")
+  @Nullable String journal;
+
   private final CliContext context;
   private final CompletableFuture<Void> done = new CompletableFuture<>();
   private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
@@ -117,11 +154,18 @@ public final class SubscribeCommand implements Callable<Integer> {
       }
     }
     SubscribeOptions options = SubscribeOptions.DEFAULT.withGroup(group).withOverflow(overflow);
+    Start start = start();
     Warnings warnings = new Warnings(context.err(), this::lost);
     EventBusClient client = connection.connect(context.variables(), warnings);
     StopHook hook = new StopHook(() -> client.close(CLOSE_TIMEOUT));
     try {
-      subscribe(client, options);
+      EventFormat chosen =
+          format != null ? format : context.terminal() ? EventFormat.PRETTY : EventFormat.JSONL;
+      if (start == null) {
+        subscribe(client, options, chosen);
+      } else {
+        consume(client, start, chosen);
+      }
       return await();
     } finally {
       hook.close();
@@ -129,47 +173,111 @@ public final class SubscribeCommand implements Callable<Integer> {
     }
   }
 
-  private void subscribe(EventBusClient client, SubscribeOptions options) throws Exception {
-    EventFormat chosen =
-        format != null ? format : context.terminal() ? EventFormat.PRETTY : EventFormat.JSONL;
+  /** Returns where a consumer of stored events begins; null for a plain subscription. */
+  private @Nullable Start start() {
+    if (durable == null && from == null && journal == null) {
+      return null;
+    }
+    if (filters.size() != 1
+        || group != null
+        || spec.commandLine().getParseResult().hasMatchedOption("--overflow")) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--durable, --from and --journal: for one FILTER, without --group and --overflow");
+    }
+    if (from == null) {
+      return Start.NEW;
+    }
+    Start fixed = FIXED_STARTS.get(from);
+    if (fixed != null) {
+      return fixed;
+    }
+    try {
+      if (from.startsWith("position:")) {
+        return Start.position(Long.parseLong(from.substring("position:".length())));
+      }
+      if (from.startsWith("time:")) {
+        return Start.time(Instant.parse(from.substring("time:".length())));
+      }
+    } catch (IllegalArgumentException | DateTimeException e) {
+      // Told below.
+    }
+    throw new ParameterException(
+        spec.commandLine(),
+        "--from: "
+            + from
+            + " (expected: first, new, latest-values, position:N or time:2026-01-31T12:00:00Z)");
+  }
+
+  private void consume(EventBusClient client, Start start, EventFormat chosen) throws Exception {
+    DurableBuilder builder = durable == null ? client.replay() : client.durable(durable);
+    if (journal != null) {
+      builder.journal(journal);
+    }
+    DurableSubscription consumer;
+    try {
+      consumer =
+          builder
+              .filter(filters.get(0))
+              .from(start)
+              .handler(
+                  event -> {
+                    if (!show(chosen, event)) {
+                      throw new CancellationException("not written, so it is not settled");
+                    }
+                  });
+    } catch (EventBusException.IllegalTopic e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
+    awaitReady(consumer.ready(), consumer.filter());
+    context.err().println("eventbus: consumes " + consumer.filter());
+  }
+
+  private void subscribe(EventBusClient client, SubscribeOptions options, EventFormat chosen)
+      throws Exception {
     List<Subscription> subscriptions = new ArrayList<>();
     for (String filter : filters) {
       subscriptions.add(client.subscribe(filter, options, event -> show(chosen, event)));
     }
     for (Subscription subscription : subscriptions) {
-      try {
-        // The SDK's own deadline ends this.
-        subscription.ready().toCompletableFuture().get();
-      } catch (ExecutionException e) {
-        Throwable failure = Failures.unwrap(e);
-        throw new CliFailure(
-            ExitCode.FAILED,
-            "cannot subscribe to " + subscription.filter() + ": " + Failures.describe(failure),
-            failure);
-      }
+      awaitReady(subscription.ready(), subscription.filter());
     }
     context.err().println("eventbus: subscribed to " + String.join(" ", filters));
   }
 
+  private static void awaitReady(CompletionStage<?> ready, String filter) throws Exception {
+    try {
+      // The SDK's own deadline ends this.
+      ready.toCompletableFuture().get();
+    } catch (ExecutionException e) {
+      Throwable failure = Failures.unwrap(e);
+      throw new CliFailure(
+          ExitCode.FAILED,
+          "cannot subscribe to " + filter + ": " + Failures.describe(failure),
+          failure);
+    }
+  }
+
   /**
-   * Shows an event. Called by one thread for each subscription; the lock keeps count and lines in
-   * step.
+   * Shows an event; returns false if there were enough, or it cannot be written. Called by one
+   * thread for each subscription; the lock keeps count and lines in step.
    */
-  private void show(EventFormat chosen, ReceivedEvent event) {
+  private boolean show(EventFormat chosen, ReceivedEvent event) {
     synchronized (order) {
       if (left.get() == 0) {
-        return;
+        return false;
       }
       try {
         context.out().write(chosen.line(event, context.colour()));
       } catch (BrokenPipe e) {
         left.set(0);
         done.completeExceptionally(e);
-        return;
+        return false;
       }
       if (left.decrementAndGet() == 0) {
         done.complete(null);
       }
+      return true;
     }
   }
 

@@ -5,13 +5,16 @@ import io.eventbus.cli.console.Failures;
 import io.eventbus.cli.console.Text;
 import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
 import io.eventbus.client.Interruption;
 import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
+import io.eventbus.client.Truncated;
 import java.io.PrintWriter;
+import java.util.concurrent.CancellationException;
 import java.util.function.Consumer;
 
 /** Warnings on standard error about the connection. Safe for several threads. */
@@ -78,6 +81,27 @@ final class Warnings implements ConnectionListener {
   public void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {
     if (!(failure instanceof BrokenPipe)) {
       tell("an event of " + event.topic() + " was not shown: " + Failures.describe(failure));
+    }
+  }
+
+  @Override
+  public void truncated(Truncated truncated) {
+    tell(
+        "positions "
+            + truncated.from()
+            + " to "
+            + truncated.to()
+            + " of "
+            + truncated.filter()
+            + " do not come ("
+            + truncated.reason()
+            + ")");
+  }
+
+  @Override
+  public void handlerFailed(DurableSubscription subscription, long position, Throwable failure) {
+    if (!(failure instanceof BrokenPipe || failure instanceof CancellationException)) {
+      tell("the event at position " + position + " was not shown: " + Failures.describe(failure));
     }
   }
 

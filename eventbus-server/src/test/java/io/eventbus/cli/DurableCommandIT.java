@@ -1,0 +1,123 @@
+package io.eventbus.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.server.BusServer;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.samples.TestKey;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Durable topics with {@code eventbus publish} and {@code eventbus subscribe}. */
+@Timeout(180)
+class DurableCommandIT {
+  private BusServer bus;
+
+  @BeforeEach
+  void start(@TempDir Path files) throws Exception {
+    bus =
+        BusServer.start(
+            ServerConfig.of(
+                Map.of(
+                    "listen.host",
+                    "127.0.0.1",
+                    "listen.port",
+                    "0",
+                    "listen.event-loops",
+                    "2",
+                    "admin.port",
+                    "0",
+                    "durable.directory",
+                    files.resolve("data").toString(),
+                    "durable.journals",
+                    "orders orders.>, prices prices.> keep=latest",
+                    "auth.resume-key-file",
+                    TestKey.FILE.toString())));
+  }
+
+  @AfterEach
+  void stop() {
+    bus.close();
+  }
+
+  /** Returns the lines that a command has written. */
+  private List<String> run(int expected, String... arguments) {
+    CliHarness cli = new CliHarness();
+    List<String> all = new ArrayList<>(Arrays.asList(arguments));
+    all.add("--url=" + bus.uri());
+    assertThat(cli.run(all.toArray(new String[0]))).as(cli.err()).isEqualTo(expected);
+    return cli.out().lines().toList();
+  }
+
+  private List<String> payloads(String... arguments) {
+    List<String> all = new ArrayList<>(List.of("subscribe", "--output=raw", "--timeout=60s"));
+    all.addAll(Arrays.asList(arguments));
+    return run(ExitCode.OK, all.toArray(new String[0]));
+  }
+
+  @Test
+  void confirmationsTellPositions() throws Exception {
+    List<JsonNode> confirmed = new ArrayList<>();
+    for (String line : run(ExitCode.OK, "publish", "orders.1", "a", "b", "--output=jsonl")) {
+      confirmed.add(new ObjectMapper().readTree(line));
+    }
+    assertThat(confirmed)
+        .extracting(each -> each.path("position").asLong())
+        .containsExactly(1L, 2L);
+    assertThat(confirmed.get(0).path("topic").asText()).isEqualTo("orders.1");
+    assertThat(confirmed.get(0).has("receivers")).isFalse();
+  }
+
+  @Test
+  void anExpectationIsKept() {
+    run(ExitCode.OK, "publish", "orders.1", "a", "--expect=0");
+    run(ExitCode.FAILED, "publish", "orders.1", "b", "--expect=0");
+    run(ExitCode.OK, "publish", "orders.1", "b", "--expect=1");
+    run(ExitCode.USAGE, "publish", "orders.1", "b", "c", "--expect=1");
+    run(ExitCode.USAGE, "publish", "orders.1", "b", "--delay=-1s");
+    run(ExitCode.USAGE, "publish", "orders.1", "b", "--ttl=1s", "--no-confirm");
+    run(ExitCode.FAILED, "publish", "other", "b", "--ttl=1s");
+  }
+
+  @Test
+  void aDurableSubscriptionSettlesWhatIsWritten() {
+    String[] billing = {"orders.>", "--durable=billing", "--from=first", "--count=2"};
+    run(ExitCode.OK, "publish", "orders.1", "a", "b", "c", "d", "e");
+    assertThat(payloads(billing)).containsExactly("a", "b");
+    assertThat(payloads(billing)).containsExactly("c", "d");
+    assertThat(payloads("orders.>", "--durable=billing", "--count=1")).containsExactly("e");
+    assertThat(payloads("orders.>", "--from=position:2", "--count=3"))
+        .containsExactly("b", "c", "d");
+    assertThat(payloads("orders.>", "--from=time:2026-01-01T00:00:00Z", "--count=1"))
+        .containsExactly("a");
+  }
+
+  @Test
+  void latestValuesAreTheLastOfEachTopic() {
+    run(ExitCode.OK, "publish", "prices.1", "a", "b");
+    run(ExitCode.OK, "publish", "prices.2", "c");
+    assertThat(payloads("prices.*", "--from=latest-values", "--count=2")).containsExactly("b", "c");
+  }
+
+  @Test
+  void whatDoesNotFitTogetherIsRefused() {
+    run(ExitCode.USAGE, "subscribe", "orders.>", "--from=yesterday");
+    run(ExitCode.USAGE, "subscribe", "orders.>", "--from=position:x");
+    run(ExitCode.USAGE, "subscribe", "orders.>", "prices.>", "--durable=billing");
+    run(ExitCode.USAGE, "subscribe", "orders.>", "--durable=billing", "--group=g");
+    run(ExitCode.USAGE, "subscribe", "orders.>", "--durable=billing", "--overflow=BLOCK");
+    run(ExitCode.FAILED, "subscribe", "orders.>", "--from=latest-values");
+    run(ExitCode.FAILED, "subscribe", "nothing.>", "--from=first");
+  }
+}

@@ -11,8 +11,8 @@
 /**
  * Progress of a consumer: how far it was fed, handled and settled, and how much the bus may send. Without a clock, and without sending.
  *
- * What was fed once is not handled again, whichever connection brings it: `covered` only grows. So neither a reconnect nor a move needs an agreement
- * with the bus.
+ * Positions that were fed once are not handled again, whichever connection brings it: `covered` only grows. So neither a reconnect nor a move
+ * needs an agreement with the bus.
  * @template L a connection
  */
 export class FeedProgress {

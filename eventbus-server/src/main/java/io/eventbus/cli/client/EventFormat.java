@@ -37,6 +37,10 @@ enum EventFormat {
           case JSONL -> jsonLine(event);
           case RAW -> event.payload();
         };
+    return withLineFeed(text);
+  }
+
+  private static byte[] withLineFeed(byte[] text) {
     byte[] line = Arrays.copyOf(text, text.length + 1);
     line[text.length] = '\n';
     return line;
@@ -125,10 +129,7 @@ enum EventFormat {
     if (confirmed.repeated()) {
       fields.put("repeated", true);
     }
-    byte[] text = json(fields);
-    byte[] line = Arrays.copyOf(text, text.length + 1);
-    line[text.length] = '\n';
-    return line;
+    return withLineFeed(json(fields));
   }
 
   private static byte[] json(Map<String, Object> fields) {

@@ -1,10 +1,6 @@
 package io.eventbus.server.durable;
 
-import java.util.ArrayDeque;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Queue;
+import io.eventbus.server.queue.FairTurns;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +15,7 @@ final class ReadTurns {
 
   private final Pauses threads;
   private final int max;
-  private final Map<Object, Queue<Runnable>> waiting = new LinkedHashMap<>();
+  private final FairTurns waiting = new FairTurns();
   private int running;
 
   /**
@@ -40,7 +36,7 @@ final class ReadTurns {
    */
   void add(Object address, Runnable task) {
     synchronized (this) {
-      waiting.computeIfAbsent(address, key -> new ArrayDeque<>()).add(task);
+      waiting.add(address, task);
       if (running == max) {
         return;
       }
@@ -65,18 +61,9 @@ final class ReadTurns {
   }
 
   private synchronized @Nullable Runnable poll() {
-    Iterator<Map.Entry<Object, Queue<Runnable>>> all = waiting.entrySet().iterator();
-    if (!all.hasNext()) {
+    Runnable task = waiting.poll();
+    if (task == null) {
       running--;
-      return null;
-    }
-    Map.Entry<Object, Queue<Runnable>> first = all.next();
-    Object address = first.getKey();
-    Queue<Runnable> tasks = first.getValue();
-    all.remove();
-    Runnable task = tasks.remove();
-    if (!tasks.isEmpty()) {
-      waiting.put(address, tasks);
     }
     return task;
   }

@@ -359,7 +359,7 @@ class DurableTest extends ClientFixture {
     assertThat(consume().getLimit()).isZero();
     handler.release.countDown();
     until(() -> slow.counters().bufferedBytes() == 0);
-    // What was handled between the question and its answer makes room, too.
+    // Events that were handled between the question and its answer make room, too.
     bus.connection().frame(TypeCode.CONFIRM, confirmed(consume));
     assertThat(credit(consume.getId())).isEqualTo(new Credit(0L, 1024L, 0L, consume.getId()));
   }
@@ -480,7 +480,7 @@ class DurableTest extends ClientFixture {
     // The bus knows only the first settlement, and feeds the second event again.
     bus.connection().message(FakeBus.feed(consume.getId(), 2, 3, 3, stored(2, "y", "z")));
     assertThat(take(handled)).isEqualTo("3 z");
-    // It may have settled the second event a moment ago, when there was no connection.
+    // The second event may have been settled a moment ago, without a connection.
     assertThat(nextSettle().getUpTo()).isGreaterThanOrEqualTo(2);
     assertThat(billing.counters().duplicates()).isEqualTo(1);
     assertThat(client.counters().duplicates()).isEqualTo(1);

@@ -70,7 +70,7 @@ final class DurableRunner implements Runnable {
     }
     boolean more;
     synchronized (this) {
-      // What is added from now on wakes this again.
+      // Items that are added from now on wake this again.
       more = (!pausing || state.isStopping()) && state.hasWork(item != null);
       running = more;
     }

@@ -136,7 +136,7 @@ final class FeedProgress {
     FeedCredit credit =
         credits.computeIfAbsent(line, l -> new FeedCredit(l, consumer, bufferBytes, asked));
     if (credit.received(bytes)) {
-      // What was settled before may not have arrived.
+      // Earlier settlements may not have arrived.
       settled = 0;
     }
     if (!known) {

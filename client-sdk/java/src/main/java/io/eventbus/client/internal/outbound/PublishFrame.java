@@ -20,7 +20,7 @@ public final class PublishFrame {
   int length;
   // Bytes of the outbound buffer.
   long cost;
-  // It asks for what only durable topics have.
+  // Has options that only durable topics have.
   boolean needsDurable;
   // Nobody waits for it: it only shows how far the bus has come.
   boolean marker;

@@ -10,6 +10,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * publishers have to wait, and the listener for pressure evicts the largest queues.
  */
 public final class BusMemory {
+  /** Bytes that each queue may hold, however many there are. */
+  static final long MIN_QUEUE_BYTES = 4 * 1024;
+
+  /** Divisor of the room that is left: a few slow subscribers get much each. */
+  private static final long QUEUE_PARTS = 4;
+
   private final long limit;
   private final AtomicLong used = new AtomicLong();
   private final WakeupList waiters = new WakeupList();
@@ -107,6 +113,27 @@ public final class BusMemory {
    */
   public boolean isFarOver() {
     return used.get() > limit + limit / 8;
+  }
+
+  /**
+   * Returns the number of bytes that the queue of one subscriber may hold: a quarter of what others
+   * leave of half of the limit. So thousands of subscribers that do not read fill little more than
+   * that half, and the rest is for publishers and calls (dynamic queue threshold, Choudhury and
+   * Hahne 1998).
+   *
+   * @param own bound of the queue while the bus has plenty of memory, in bytes
+   */
+  public long queueBound(long own) {
+    long queues = used.get();
+    if (part(queues) < own) {
+      // What has a bound of its own must not take the room of queues.
+      queues -= services.used() + registrations.used() + shortPieces.used() + longPieces.used();
+    }
+    return Math.min(own, Math.max(MIN_QUEUE_BYTES, part(queues)));
+  }
+
+  private long part(long queues) {
+    return (limit / 2 - queues) / QUEUE_PARTS;
   }
 
   /**

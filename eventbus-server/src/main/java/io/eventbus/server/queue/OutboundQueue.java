@@ -165,13 +165,12 @@ public final class OutboundQueue implements Outbound {
   }
 
   /**
-   * Changes the bound: while others of the same identity or account hold much, there is less room
-   * for this one.
+   * Changes the bound: while all queues of the bus, or those of the same identity or account, hold
+   * much, there is less room for this one.
    */
   private void rebound() {
-    if (quotas != null) {
-      backlog.bound(quotas.queueBound(bound));
-    }
+    long own = quotas == null ? bound : quotas.queueBound(bound);
+    backlog.bound(context.memory().queueBound(own));
   }
 
   @Override
@@ -219,7 +218,15 @@ public final class OutboundQueue implements Outbound {
 
   /** Returns whether a delivery could be written now. */
   private boolean canDeliver() {
-    return sink.isWritable() && deliverable() > 0;
+    return mayWrite() && deliverable() > 0;
+  }
+
+  /**
+   * Returns whether the socket takes more: what it has not passed on is bounded as the queue is,
+   * because it is the client's own copy of what others share.
+   */
+  private boolean mayWrite() {
+    return sink.isWritable() && sink.pendingBytes() <= context.memory().queueBound(Long.MAX_VALUE);
   }
 
   /**
@@ -474,6 +481,9 @@ public final class OutboundQueue implements Outbound {
     account(backlog.gapCount());
     if (wrote) {
       sink.flush();
+      if (!backlog.isEmpty() && canDeliver()) {
+        sink.drainSoon();
+      }
     }
     wakeWaiters();
     long bulk = backlog.bulkWritten();
@@ -503,7 +513,7 @@ public final class OutboundQueue implements Outbound {
 
   /** Returns the queue to write from; null for nothing, or while the socket takes nothing. */
   private @Nullable DeliveryRing next() {
-    return sink.isWritable() ? backlog.next(deliverable() > 0) : null;
+    return mayWrite() ? backlog.next(deliverable() > 0) : null;
   }
 
   private void wakeWaiters() {
@@ -529,13 +539,17 @@ public final class OutboundQueue implements Outbound {
     if (blockBudget != null && blockBudget.isUsedUp(nowNanos) && mayBlock) {
       stopBlocking();
     }
-    if (full && quotas != null) {
+    if (full) {
       // Others may have read what left no room for this one.
       rebound();
       wakeWaiters();
     }
     idleTicks = (idleTicks << 1) | (queued == 0 ? 1 : 0);
     starving = Integer.bitCount(idleTicks) >= STARVING_TICKS;
+    if (!backlog.isEmpty() && mayWrite()) {
+      // Room that other clients made, or that the network made below Netty's mark, tells nobody.
+      sink.drainSoon();
+    }
     if (!usedSinceTick) {
       backlog.trim();
       account(backlog.gapCount());

@@ -39,10 +39,11 @@ final class QueueWriter {
     int count = 1;
     int bytes = ring.get(0).frameBytes();
     // A copy is the connection's own, though its source may be held once for thousands.
-    if (bytes <= MAX_COPIED_BYTES && !context.memory().isOver()) {
+    long max = context.memory().queueBound(MAX_COALESCED);
+    if (bytes <= MAX_COPIED_BYTES) {
       while (count < ring.size() && bytes < within) {
         int next = ring.get(count).frameBytes();
-        if (next > MAX_COPIED_BYTES || bytes + next > MAX_COALESCED) {
+        if (next > MAX_COPIED_BYTES || bytes + next > max) {
           break;
         }
         bytes += next;

@@ -62,4 +62,37 @@ class BusMemoryTest {
     memory.wakeIfBelow();
     assertThat(woken).hasValue(1);
   }
+
+  @Test
+  void queuesShareHalfOfTheLimit() {
+    BusMemory large = new BusMemory(1 << 20);
+    assertThat(large.queueBound(100_000)).as("plenty of room").isEqualTo(100_000);
+    large.reserve(400_000);
+    assertThat(large.queueBound(100_000)).isEqualTo(((1 << 19) - 400_000) / 4);
+    large.reserve(200_000);
+    assertThat(large.queueBound(100_000)).as("more than half").isEqualTo(4_096);
+    assertThat(large.queueBound(1_000)).as("a bound of its own").isEqualTo(1_000);
+  }
+
+  @Test
+  void manyQueuesThatAreNotReadNeverFillTheMemory() {
+    BusMemory large = new BusMemory(64 << 20);
+    long[] queues = new long[3_500];
+    for (int round = 0; round < 100; round++) {
+      for (int i = 0; i < queues.length; i++) {
+        long more = Math.min(1_000, Math.max(0, large.queueBound(8 << 20) - queues[i]));
+        queues[i] += more;
+        large.reserve(more);
+      }
+    }
+    assertThat(large.used()).isBetween(30L << 20, 40L << 20);
+  }
+
+  @Test
+  void callsTakeNoRoomOfQueues() {
+    BusMemory large = new BusMemory(1 << 20);
+    large.services().change(300_000);
+    assertThat(large.used()).isEqualTo(300_000);
+    assertThat(large.queueBound(100_000)).isEqualTo(100_000);
+  }
 }

@@ -83,7 +83,8 @@ final class Consensus {
         new BusAddresses(List.of("ws://" + name + ":8080/"), new Endpoint(name, 8082), null, null),
         "default",
         "0",
-        1);
+        1,
+        0);
   }
 
   void start() {

@@ -39,6 +39,11 @@ public sealed interface BusCommand extends RegistryCommand {
       int urls = description.addresses().clients().stream().mapToInt(String::length).sum();
       return 1_024 + 2 * urls;
     }
+
+    @Override
+    public int neededProtocol() {
+      return description.storage() == 0 ? 1 : BusDescription.STORAGE_PROTOCOL;
+    }
   }
 
   /**

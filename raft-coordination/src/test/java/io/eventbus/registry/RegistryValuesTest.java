@@ -158,6 +158,15 @@ class RegistryValuesTest {
   }
 
   @Test
+  void boundsGenerationsOfDataDirectories() {
+    BusAddresses addresses = new BusAddresses(List.of("ws://h:1/bus"), null, null, null);
+    assertThat(new BusDescription(new BusId("a"), addresses, "z", "1", 1, 0).storage()).isZero();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new BusDescription(new BusId("a"), addresses, "z", "1", 1, -1))
+        .withMessage("storage: -1 (expected: 0 to 2147483647)");
+  }
+
+  @Test
   void boundsLeases() {
     assertThat(new Lease(100, 5).isExpiredAt(4)).isFalse();
     assertThat(new Lease(100, 5).isExpiredAt(5)).isTrue();

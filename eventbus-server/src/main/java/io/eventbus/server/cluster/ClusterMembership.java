@@ -42,8 +42,11 @@ import org.slf4j.LoggerFactory;
  * wait for the other buses goes on beside the rest of the start, and after it.
  */
 final class ClusterMembership implements Membership {
-  /** Version of the protocol between buses: 2 has revocations in the registry. */
-  static final int PROTOCOL_VERSION = 2;
+  /**
+   * Version of the protocol between buses: 2 has revocations in the registry, 3 has data
+   * directories and shards.
+   */
+  static final int PROTOCOL_VERSION = BusDescription.STORAGE_PROTOCOL;
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterMembership.class);
 
@@ -226,7 +229,9 @@ final class ClusterMembership implements Membership {
             new SeedAddresses(config, address.host()).describe(clients, adminPort, address),
             config.cluster().zone(),
             BuildInfo.version(),
-            PROTOCOL_VERSION);
+            PROTOCOL_VERSION,
+            // A member of a cluster has no durable topics yet.
+            0);
     LeaseKeeper made =
         new LeaseKeeper(
             registry, description, config.cluster().lease(), true, life -> registered = true);

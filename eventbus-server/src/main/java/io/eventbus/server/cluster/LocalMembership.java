@@ -82,7 +82,9 @@ final class LocalMembership implements Membership {
             addresses,
             config.cluster().zone(),
             BuildInfo.version(),
-            ClusterMembership.PROTOCOL_VERSION);
+            ClusterMembership.PROTOCOL_VERSION,
+            // The generation that its files name.
+            config.durable().directory() == null ? 0 : 1);
     CommandResult result = submit(new BusCommand.Register(description, 0, LEASE.toMillis()));
     if (!(result instanceof CommandResult.BusRegistered registered)) {
       throw new IOException("the registry refused bus " + busName() + ": " + result);

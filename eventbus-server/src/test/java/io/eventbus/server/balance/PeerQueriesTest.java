@@ -69,7 +69,8 @@ class PeerQueriesTest {
                             null),
                         "default",
                         "1.0",
-                        1),
+                        1,
+                        0),
                     0,
                     DEADLINE.toMillis()),
                 DEADLINE)

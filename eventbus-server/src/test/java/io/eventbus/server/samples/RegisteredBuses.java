@@ -24,7 +24,7 @@ public final class RegisteredBuses {
   public static void add(LocalRegistry registry, String name, BusState... states) throws Exception {
     BusAddresses addresses =
         new BusAddresses(List.of("ws://" + name + ":1/bus", "ws://other:1/bus"), null, null, null);
-    BusDescription description = new BusDescription(new BusId(name), addresses, "z", "1", 1);
+    BusDescription description = new BusDescription(new BusId(name), addresses, "z", "1", 1, 0);
     CommandResult result = submit(registry, new BusCommand.Register(description, 0, 60_000));
     long epoch = ((CommandResult.BusRegistered) result).epoch();
     for (BusState state : states) {

@@ -41,6 +41,9 @@ final class Commands {
 
   /** Returns the first format that has such a command. */
   static int format(RegistryCommand command) {
+    if (command instanceof BusCommand.Register c) {
+      return Values.format(c.description());
+    }
     return command instanceof RevocationCommand ? 2 : 1;
   }
 

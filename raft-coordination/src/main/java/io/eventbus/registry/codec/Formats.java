@@ -26,8 +26,8 @@ import org.apache.avro.specific.SpecificRecord;
  * beside this class, from which nothing is ever removed.
  *
  * <p>Encoded values name the first format that can express them, so that buses of an earlier
- * version go on in a cluster that is upgraded bus by bus, until something new is said: the binary
- * encoding of old kinds is the same, because new ones come at the end of a union. Immutable; any
+ * version go on in a cluster that is upgraded bus by bus, until something new is said. They are
+ * written with the frozen schemas of that format, which leave out the later fields. Immutable; any
  * thread may use it.
  */
 final class Formats {
@@ -35,7 +35,7 @@ final class Formats {
   static final int FIRST = 1;
 
   /** Newest format that this version reads and writes. */
-  static final int CURRENT = 2;
+  static final int CURRENT = 3;
 
   private static final RegistryModel MODEL = new RegistryModel();
 
@@ -58,17 +58,30 @@ final class Formats {
     }
   }
 
-  /** Encodes a record whose fields that format, or an earlier one, all has. */
+  /**
+   * Encodes a record. The caller has to know that the fields which that format does not have, all
+   * of them the last ones, have their defaults.
+   */
   byte[] encode(int format, SpecificRecord record) {
     ByteArrayOutputStream out = new ByteArrayOutputStream(256);
     out.write(format);
     BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(out, null);
     try {
-      new SpecificDatumWriter<SpecificRecord>(record.getSchema(), MODEL).write(record, encoder);
+      new SpecificDatumWriter<SpecificRecord>(schema(format, record), MODEL).write(record, encoder);
     } catch (IOException e) {
       throw new UncheckedIOException("memory does not fail", e);
     }
     return out.toByteArray();
+  }
+
+  private Schema schema(int format, SpecificRecord record) {
+    Protocol protocol = protocols.get(format);
+    Schema schema = protocol == null ? null : protocol.getType(record.getSchema().getFullName());
+    if (schema == null) {
+      throw new IllegalArgumentException(
+          "format: " + format + " (expected: one with " + record.getSchema().getName() + ")");
+    }
+    return schema;
   }
 
   /** Decodes a record; all bytes must be used. */
@@ -107,7 +120,7 @@ final class Formats {
 
   private static Formats shipped() {
     try {
-      return new Formats(Map.of(FIRST, load(FIRST), CURRENT, load(CURRENT)));
+      return new Formats(Map.of(FIRST, load(FIRST), 2, load(2), CURRENT, load(CURRENT)));
     } catch (IOException e) {
       throw new UncheckedIOException("the class path is damaged", e);
     }

@@ -56,7 +56,7 @@ public final class SnapshotFormat {
     long entries = 1;
     put(data, 1, head(image));
     for (BusInfo bus : image.buses()) {
-      put(data, 1, Values.data(bus));
+      put(data, Values.format(bus.description()), Values.data(bus));
       entries++;
     }
     for (TopicConfig topic : image.topics()) {

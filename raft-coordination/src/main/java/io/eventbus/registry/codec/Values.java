@@ -36,7 +36,8 @@ final class Values {
         data(addresses.raft()),
         bus.zone(),
         bus.softwareVersion(),
-        bus.protocolVersion());
+        bus.protocolVersion(),
+        bus.storage());
   }
 
   static BusDescription value(DescriptionData data) {
@@ -49,7 +50,13 @@ final class Values {
             value(data.getRaft())),
         data.getZone(),
         data.getSoftwareVersion(),
-        data.getProtocolVersion());
+        data.getProtocolVersion(),
+        data.getStorage());
+  }
+
+  /** Returns the first format that has such a description. */
+  static int format(BusDescription bus) {
+    return bus.storage() == 0 ? 1 : 3;
   }
 
   static @Nullable EndpointData data(@Nullable Endpoint endpoint) {

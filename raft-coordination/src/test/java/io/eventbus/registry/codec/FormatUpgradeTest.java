@@ -20,6 +20,7 @@ import io.eventbus.registry.schema.SpecData;
 import io.eventbus.registry.state.Applied;
 import io.eventbus.registry.state.RegistryLimits;
 import io.eventbus.registry.state.RegistryState;
+import io.eventbus.registry.state.Samples;
 import io.eventbus.registry.state.StateMachine;
 import io.eventbus.registry.state.TimedCommand;
 import java.io.ByteArrayOutputStream;
@@ -127,6 +128,25 @@ class FormatUpgradeTest {
     }
   }
 
+  /** Keeps a bus without a data directory readable for earlier versions, and no other. */
+  @Test
+  void aDataDirectoryNamesItsFormat() throws Exception {
+    CommandId id = new CommandId(1, 2, 3);
+    BusCommand.Register without = new BusCommand.Register(Samples.bus("a", "z", 0), 0, 1_000);
+    BusCommand.Register with = new BusCommand.Register(Samples.bus("a", "z", 7), 0, 1_000);
+    byte[] first = RegistryCodec.encodeCommand(id, without);
+    assertThat(first[0]).isEqualTo((byte) 1);
+    assertThat(RegistryCodec.decodeCommand(ByteBuffer.wrap(first)).command()).isEqualTo(without);
+    byte[] third = RegistryCodec.encodeCommand(id, with);
+    assertThat(third[0]).isEqualTo((byte) 3);
+    assertThat(RegistryCodec.decodeCommand(ByteBuffer.wrap(third)).command()).isEqualTo(with);
+    List<TimedCommand> both =
+        List.of(new TimedCommand(id, 4, without), new TimedCommand(id, 4, with));
+    byte[] batch = RegistryCodec.encodeBatch(both);
+    assertThat(batch[0]).isEqualTo((byte) 3);
+    assertThat(RegistryCodec.decodeBatch(ByteBuffer.wrap(batch))).isEqualTo(both);
+  }
+
   /** Reads as a later version does: its schemas have more fields, and it still reads format 1. */
   @Test
   void aLaterVersionReadsWhatThisOneWrites() throws Exception {
@@ -173,9 +193,9 @@ class FormatUpgradeTest {
 
   @Test
   void aLaterFormatIsRefusedAndNamed() {
-    assertThatThrownBy(() -> RegistryCodec.decodeBatch(ByteBuffer.wrap(new byte[] {3, 0})))
+    assertThatThrownBy(() -> RegistryCodec.decodeBatch(ByteBuffer.wrap(new byte[] {4, 0})))
         .isInstanceOf(RegistryFormatException.class)
-        .hasMessage("format: 3 (expected: one of [1, 2])");
+        .hasMessage("format: 4 (expected: one of [1, 2, 3])");
   }
 
   @Test

@@ -23,15 +23,17 @@ import java.util.Random;
 /** Commands of every kind, most of which make sense for the state that they are for. */
 final class RandomCommands {
   private final Random random;
+  private final int format;
   private final int kinds;
 
   RandomCommands(long seed) {
-    this(seed, 2);
+    this(seed, Formats.CURRENT);
   }
 
   /** Creates commands that a format has. */
   RandomCommands(long seed, int format) {
     this.random = new Random(seed);
+    this.format = format;
     this.kinds = format == 1 ? 8 : 11;
   }
 
@@ -84,7 +86,8 @@ final class RandomCommands {
             endpoint),
         "zone-" + random.nextInt(3),
         "1.0",
-        1);
+        1,
+        format < 3 ? 0 : random.nextInt(3));
   }
 
   private TopicSpec spec(String name) {

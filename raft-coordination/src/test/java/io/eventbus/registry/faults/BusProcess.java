@@ -80,7 +80,8 @@ final class BusProcess {
             new BusAddresses(List.of("ws://127.0.0.1:8080/bus"), address, null, address),
             "default",
             "1.0",
-            1);
+            1,
+            0);
     this.keeper =
         new LeaseKeeper(
             registry,

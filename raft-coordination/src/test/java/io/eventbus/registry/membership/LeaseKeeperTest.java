@@ -179,7 +179,8 @@ class LeaseKeeperTest {
             new BusAddresses(List.of("ws://127.0.0.1:8080/bus"), null, null, null),
             "default",
             "1.0",
-            1),
+            1,
+            0),
         LEASE,
         ownsId,
         lives::add);
@@ -276,7 +277,8 @@ class LeaseKeeperTest {
                     new BusAddresses(List.of("ws://127.0.0.1:1/bus"), null, null, null),
                     "default",
                     "1.0",
-                    1),
+                    1,
+                    0),
                 0,
                 Duration.ofHours(1).toMillis()),
             DEADLINE));

@@ -120,7 +120,8 @@ class VoterPolicyProperties {
               new BusAddresses(List.of("ws://127.0.0.1:1/bus"), null, null, null),
               "zone" + bus.charAt(1),
               "1",
-              1);
+              1,
+              0);
       apply(new BusCommand.Register(description, epoch(bus), 1_000));
       change(bus, BusState.UP);
       if (!voters.contains(bus) && !listeners.contains(bus)) {

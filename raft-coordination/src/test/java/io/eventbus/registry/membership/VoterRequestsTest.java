@@ -50,7 +50,8 @@ class VoterRequestsTest {
                 new BusAddresses(List.of("ws://127.0.0.1:1/bus"), null, null, null),
                 "zone" + name.charAt(1),
                 "1",
-                1),
+                1,
+                0),
             0,
             1_000));
     BusInfo info = state.snapshot().bus(new BusId(name));

@@ -127,7 +127,8 @@ class LeaderDutiesTest {
                         new BusAddresses(List.of("ws://127.0.0.1:1/bus"), null, null, null),
                         "default",
                         "1.0",
-                        1),
+                        1,
+                        0),
                     0,
                     lease.toMillis()),
                 DEADLINE)

@@ -194,7 +194,8 @@ public final class TestCluster implements AutoCloseable {
         new BusAddresses(List.of("ws://127.0.0.1:8080/bus"), node.address, null, node.address),
         node.zone,
         "1.0",
-        1);
+        1,
+        0);
   }
 
   /** Ends a bus as if its process had ended: no farewell to anybody, the links first. */

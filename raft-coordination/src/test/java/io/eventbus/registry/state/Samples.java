@@ -10,16 +10,22 @@ import java.util.List;
 import java.util.Map;
 
 /** Values for tests. */
-final class Samples {
+public final class Samples {
   private Samples() {}
 
   static BusDescription bus(String id) {
+    return bus(id, "default", 0);
+  }
+
+  /** Returns a bus with that generation of its data directory; 0 for none. */
+  public static BusDescription bus(String id, String zone, int storage) {
     return new BusDescription(
         new BusId(id),
         new BusAddresses(List.of("ws://127.0.0.1:8080/bus"), null, null, null),
-        "default",
+        zone,
         "1.0",
-        1);
+        1,
+        storage);
   }
 
   static TopicSpec topic(String name, String value) {

@@ -152,7 +152,8 @@ final class RegistryServer {
         new BusAddresses(List.of("ws://127.0.0.1:1/bus"), address, null, address),
         "default",
         "1.0",
-        1);
+        1,
+        0);
   }
 
   private void offer(LinkNode links) {

@@ -37,19 +37,21 @@ class OlderBusesTest {
     return applied.result();
   }
 
+  private static BusCommand.Register registration(String bus, int protocol, int storage) {
+    return new BusCommand.Register(
+        new BusDescription(
+            new BusId(bus),
+            new BusAddresses(List.of("ws://127.0.0.1:1/bus"), null, null, null),
+            "default",
+            "1.0",
+            protocol,
+            storage),
+        0,
+        1_000);
+  }
+
   private long register(String bus, int protocol) {
-    return apply(
-            new BusCommand.Register(
-                new BusDescription(
-                    new BusId(bus),
-                    new BusAddresses(List.of("ws://127.0.0.1:1/bus"), null, null, null),
-                    "default",
-                    "1.0",
-                    protocol),
-                0,
-                1_000))
-        .expect(CommandResult.BusRegistered.class)
-        .epoch();
+    return apply(registration(bus, protocol, 0)).expect(CommandResult.BusRegistered.class).epoch();
   }
 
   private CommandResult.@Nullable Refused refusal(RegistryCommand command) {
@@ -71,5 +73,16 @@ class OlderBusesTest {
             });
     apply(new BusCommand.ChangeState(new BusId("old"), epoch, BusState.DOWN));
     assertThat(refusal(REVOKE)).as("one that is DOWN").isNull();
+  }
+
+  @Test
+  void refusesABusWithADataDirectoryBesideOneThatDoesNotKnowThem() {
+    long epoch = register("old", 2);
+    assertThat(refusal(registration("new", 3, 0))).as("without one").isNull();
+    assertThat(refusal(registration("new", 3, 1)))
+        .satisfies(
+            refused -> assertThat(refused.reason()).isEqualTo(RegistryRefusalReason.BUSES_TOO_OLD));
+    apply(new BusCommand.ChangeState(new BusId("old"), epoch, BusState.DOWN));
+    assertThat(refusal(registration("new", 3, 1))).isNull();
   }
 }

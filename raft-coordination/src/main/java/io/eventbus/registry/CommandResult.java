@@ -133,6 +133,13 @@ public sealed interface CommandResult {
   record RevocationsExpired(long version, int count) implements CommandResult {}
 
   /**
+   * Placement of a shard.
+   *
+   * @param version the version of the registry, which is the shard's new version
+   */
+  record ShardPlaced(long version) implements CommandResult {}
+
+  /**
    * Refusal: the command was not carried out and changed nothing.
    *
    * @param version the version of the registry

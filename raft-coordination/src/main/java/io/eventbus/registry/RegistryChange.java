@@ -1,6 +1,8 @@
 package io.eventbus.registry;
 
 import java.time.Instant;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Difference between a snapshot and the one before. Renewed leases are not reported. */
@@ -113,6 +115,29 @@ public sealed interface RegistryChange {
     @Override
     public String describe() {
       return "client " + revocation.who() + ": no longer revoked";
+    }
+  }
+
+  /**
+   * Placement of a shard, or a change of its replicas.
+   *
+   * @param shard the shard as it is now
+   * @param previous the shard before; null if it is new
+   */
+  record ShardPlaced(ShardInfo shard, @Nullable ShardInfo previous) implements RegistryChange {
+    @Override
+    public String describe() {
+      List<ShardReplica> voters = shard.voters();
+      return "shard "
+          + shard.number()
+          + ": version "
+          + (previous == null ? "" : previous.version() + " -> ")
+          + shard.version()
+          + ", voters "
+          + voters.stream().map(voter -> voter.bus().value()).collect(Collectors.joining(", "))
+          + ", "
+          + (shard.replicas().size() - voters.size())
+          + " listeners";
     }
   }
 

@@ -6,7 +6,8 @@ package io.eventbus.registry;
  * <p>Commands are values: those that are illegal on their face are refused by the constructor;
  * those that the registry's state forbids are answered with {@link CommandResult.Refused}.
  */
-public sealed interface RegistryCommand permits BusCommand, TopicCommand, RevocationCommand {
+public sealed interface RegistryCommand
+    permits BusCommand, TopicCommand, RevocationCommand, ShardCommand {
   /**
    * Returns an upper estimate of the memory that the command occupies while it waits.
    *

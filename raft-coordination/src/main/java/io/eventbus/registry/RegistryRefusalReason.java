@@ -30,6 +30,10 @@ public enum RegistryRefusalReason {
   TOO_MANY_REVOCATIONS(RetryAdvice.NEVER),
   /** Nothing of this client is revoked. */
   UNKNOWN_REVOCATION(RetryAdvice.NEVER),
+  /** Another command has changed the shard's replicas meanwhile. */
+  STALE_SHARD(RetryAdvice.NEW_ID),
+  /** A bus does not announce the generation of a data directory that the replica is in. */
+  STORAGE_DIFFERS(RetryAdvice.NEW_ID),
   /** A present bus has an older version, which does not know the command. */
   BUSES_TOO_OLD(RetryAdvice.NEW_ID),
   /**

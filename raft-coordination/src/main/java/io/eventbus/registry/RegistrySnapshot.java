@@ -78,4 +78,19 @@ public interface RegistrySnapshot {
    * @return an immutable view in the order of accounts and subjects; its size is known at once
    */
   Collection<Revocation> revocations();
+
+  /**
+   * Finds a shard, in O(log n).
+   *
+   * @param number the shard, see {@link ShardInfo#number()}
+   * @return the shard, or null if there is none
+   */
+  @Nullable ShardInfo shard(int number);
+
+  /**
+   * Returns all shards.
+   *
+   * @return an immutable view in the order of the numbers; its size is known at once
+   */
+  Collection<ShardInfo> shards();
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -164,6 +165,75 @@ class RegistryValuesTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new BusDescription(new BusId("a"), addresses, "z", "1", 1, -1))
         .withMessage("storage: -1 (expected: 0 to 2147483647)");
+  }
+
+  private static ShardReplica replica(int number, boolean voter) {
+    return new ShardReplica(new BusId("b" + number), 1, voter);
+  }
+
+  /** Returns that many replicas, in the wrong order. */
+  private static List<ShardReplica> replicas(int voters, int all) {
+    List<ShardReplica> replicas = new ArrayList<>();
+    for (int i = all; i-- > 0; ) {
+      replicas.add(replica(10 + i, i < voters));
+    }
+    return replicas;
+  }
+
+  @Test
+  void sortsAndCopiesTheReplicasOfAShard() {
+    List<ShardReplica> mine = new ArrayList<>(replicas(3, 4));
+    ShardInfo shard = new ShardInfo(1, 7, mine);
+    ShardCommand.Place place = new ShardCommand.Place(1, 7, mine);
+    mine.clear();
+    assertThat(shard.replicas())
+        .containsExactly(
+            replica(10, true), replica(11, true), replica(12, true), replica(13, false));
+    assertThat(shard.voters()).containsExactlyElementsOf(shard.replicas().subList(0, 3));
+    assertThat(place.replicas()).isEqualTo(shard.replicas());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 1", "3, 3", "5, 5", "1, 64", "5, 64"})
+  void takesShards(int voters, int all) {
+    assertThat(new ShardCommand.Place(3, 0, replicas(voters, all)).replicas()).hasSize(all);
+    assertThat(new ShardInfo(3, 1, replicas(voters, all)).replicas()).hasSize(all);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 1, 1, number: 0 (expected: 1 to 3)",
+    "4, 1, 1, number: 4 (expected: 1 to 3)",
+    "1, 0, 0, replicas.size: 0 (expected: 1 to 64)",
+    "1, 1, 65, replicas.size: 65 (expected: 1 to 64)",
+    "1, 0, 2, 'voters: 0 (expected: 1, 3 or 5)'",
+    "1, 2, 2, 'voters: 2 (expected: 1, 3 or 5)'",
+    "1, 4, 7, 'voters: 4 (expected: 1, 3 or 5)'",
+    "1, 7, 7, 'voters: 7 (expected: 1, 3 or 5)'",
+  })
+  void refusesShards(int number, int voters, int all, String message) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new ShardCommand.Place(number, 0, replicas(voters, all)))
+        .withMessage(message);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new ShardInfo(number, 1, replicas(voters, all)))
+        .withMessage(message);
+  }
+
+  @Test
+  void aBusHoldsOneReplicaOfAShard() {
+    List<ShardReplica> twice =
+        List.of(replica(1, true), new ShardReplica(new BusId("b1"), 2, false));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new ShardCommand.Place(1, 0, twice))
+        .withMessage("replicas: 'b1' (expected: at most one replica at each bus)");
+    assertThatIllegalArgumentException().isThrownBy(() -> new ShardInfo(1, 1, twice));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new ShardReplica(new BusId("b1"), 0, true))
+        .withMessage("generation: 0 (expected: 1 to 2147483647)");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new ShardCommand.Place(1, -1, replicas(1, 1)));
+    assertThatIllegalArgumentException().isThrownBy(() -> new ShardInfo(1, 0, replicas(1, 1)));
   }
 
   @Test

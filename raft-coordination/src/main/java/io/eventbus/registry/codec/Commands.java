@@ -7,6 +7,7 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RevocationCommand;
+import io.eventbus.registry.ShardCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.schema.ChangeBusStateData;
 import io.eventbus.registry.schema.ChangeTopicData;
@@ -16,6 +17,7 @@ import io.eventbus.registry.schema.DeleteTopicData;
 import io.eventbus.registry.schema.ExpireLeasesData;
 import io.eventbus.registry.schema.ExpireRevocationsData;
 import io.eventbus.registry.schema.LiftRevocationData;
+import io.eventbus.registry.schema.PlaceShardData;
 import io.eventbus.registry.schema.RegisterBusData;
 import io.eventbus.registry.schema.RemoveBusData;
 import io.eventbus.registry.schema.RenewLeaseData;
@@ -44,7 +46,7 @@ final class Commands {
     if (command instanceof BusCommand.Register c) {
       return Values.format(c.description());
     }
-    return command instanceof RevocationCommand ? 2 : 1;
+    return command instanceof ShardCommand ? 3 : command instanceof RevocationCommand ? 2 : 1;
   }
 
   private static Object body(RegistryCommand command) {
@@ -81,6 +83,9 @@ final class Commands {
     }
     if (command instanceof RevocationCommand.Expire) {
       return new ExpireRevocationsData();
+    }
+    if (command instanceof ShardCommand.Place c) {
+      return new PlaceShardData(c.number(), c.expectedVersion(), Values.data(c.replicas()));
     }
     throw new AssertionError("sealed: " + command.getClass());
   }
@@ -123,6 +128,10 @@ final class Commands {
     }
     if (body instanceof ExpireRevocationsData) {
       return new RevocationCommand.Expire();
+    }
+    if (body instanceof PlaceShardData d) {
+      return new ShardCommand.Place(
+          d.getNumber(), d.getExpectedVersion(), Values.value(d.getReplicas()));
     }
     throw new IllegalArgumentException("command: " + body.getClass().getSimpleName());
   }

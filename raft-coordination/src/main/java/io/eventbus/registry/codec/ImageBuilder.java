@@ -3,12 +3,14 @@ package io.eventbus.registry.codec;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.Revocation;
+import io.eventbus.registry.ShardInfo;
 import io.eventbus.registry.TopicConfig;
 import io.eventbus.registry.schema.SnapshotBusData;
 import io.eventbus.registry.schema.SnapshotEndData;
 import io.eventbus.registry.schema.SnapshotHeadData;
 import io.eventbus.registry.schema.SnapshotMemoryData;
 import io.eventbus.registry.schema.SnapshotRevocationData;
+import io.eventbus.registry.schema.SnapshotShardData;
 import io.eventbus.registry.schema.SnapshotTopicData;
 import io.eventbus.registry.state.RegistryImage;
 import io.eventbus.registry.state.RegistryImage.Remembered;
@@ -24,6 +26,7 @@ final class ImageBuilder {
   private final List<BusInfo> buses = new ArrayList<>();
   private final List<TopicConfig> topics = new ArrayList<>();
   private final List<Revocation> revocations = new ArrayList<>();
+  private final List<ShardInfo> shards = new ArrayList<>();
   private final List<Remembered> young = new ArrayList<>();
   private final List<Remembered> old = new ArrayList<>();
   private long entries;
@@ -54,6 +57,9 @@ final class ImageBuilder {
     } else if (entry instanceof SnapshotRevocationData revocation) {
       room("revocations", revocations.size(), RegistryLimits.MAX_REVOCATIONS);
       revocations.add(RegistryCodec.checked(() -> Values.value(revocation)));
+    } else if (entry instanceof SnapshotShardData shard) {
+      room("shards", shards.size(), ShardInfo.MAX_SHARDS);
+      shards.add(RegistryCodec.checked(() -> Values.value(shard)));
     } else if (entry instanceof SnapshotMemoryData memory) {
       List<Remembered> generation = memory.getYoung() ? young : old;
       room("remembered commands", generation.size(), bounds.rememberedCommands());
@@ -84,6 +90,7 @@ final class ImageBuilder {
         buses,
         topics,
         revocations,
+        shards,
         young,
         old,
         first.getForgottenUpTo(),

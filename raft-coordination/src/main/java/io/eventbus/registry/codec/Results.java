@@ -13,6 +13,7 @@ import io.eventbus.registry.schema.RefusedData;
 import io.eventbus.registry.schema.ResultData;
 import io.eventbus.registry.schema.RevocationLiftedData;
 import io.eventbus.registry.schema.RevocationsExpiredData;
+import io.eventbus.registry.schema.ShardPlacedData;
 import io.eventbus.registry.schema.SubjectRevokedData;
 import io.eventbus.registry.schema.TopicChangedData;
 import io.eventbus.registry.schema.TopicCreatedData;
@@ -27,6 +28,8 @@ final class Results {
           RegistryRefusalReason.TOO_MANY_REVOCATIONS,
           RegistryRefusalReason.UNKNOWN_REVOCATION,
           RegistryRefusalReason.BUSES_TOO_OLD);
+  private static final Set<RegistryRefusalReason> OF_FORMAT_3 =
+      EnumSet.of(RegistryRefusalReason.STALE_SHARD, RegistryRefusalReason.STORAGE_DIFFERS);
 
   private Results() {}
 
@@ -77,6 +80,9 @@ final class Results {
     if (outcome instanceof RevocationsExpiredData d) {
       return new CommandResult.RevocationsExpired(version, d.getCount());
     }
+    if (outcome instanceof ShardPlacedData) {
+      return new CommandResult.ShardPlaced(version);
+    }
     if (outcome instanceof RefusedData d) {
       return new CommandResult.Refused(
           version, RegistryRefusalReason.valueOf(d.getReason()), d.getMessage());
@@ -87,7 +93,12 @@ final class Results {
   /** Returns the first format that has such a result. */
   static int format(CommandResult result) {
     if (result instanceof CommandResult.Refused refused) {
-      return OF_FORMAT_2.contains(refused.reason()) ? 2 : 1;
+      return OF_FORMAT_3.contains(refused.reason())
+          ? 3
+          : OF_FORMAT_2.contains(refused.reason()) ? 2 : 1;
+    }
+    if (result instanceof CommandResult.ShardPlaced) {
+      return 3;
     }
     boolean later =
         result instanceof CommandResult.SubjectRevoked
@@ -129,6 +140,9 @@ final class Results {
     }
     if (result instanceof CommandResult.RevocationsExpired r) {
       return new RevocationsExpiredData(r.count());
+    }
+    if (result instanceof CommandResult.ShardPlaced) {
+      return new ShardPlacedData();
     }
     if (result instanceof CommandResult.Refused r) {
       return new RefusedData(r.reason().name(), r.message());

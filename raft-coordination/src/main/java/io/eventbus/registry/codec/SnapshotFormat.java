@@ -2,6 +2,7 @@ package io.eventbus.registry.codec;
 
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.Revocation;
+import io.eventbus.registry.ShardInfo;
 import io.eventbus.registry.TopicConfig;
 import io.eventbus.registry.schema.SnapshotEndData;
 import io.eventbus.registry.schema.SnapshotEntryData;
@@ -65,6 +66,10 @@ public final class SnapshotFormat {
     }
     for (Revocation revocation : image.revocations()) {
       put(data, 2, Values.data(revocation));
+      entries++;
+    }
+    for (ShardInfo shard : image.shards()) {
+      put(data, 3, Values.data(shard));
       entries++;
     }
     for (Remembered remembered : image.young()) {

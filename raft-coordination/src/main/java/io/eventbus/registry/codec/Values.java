@@ -9,14 +9,19 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.Lease;
 import io.eventbus.registry.Revocation;
+import io.eventbus.registry.ShardInfo;
+import io.eventbus.registry.ShardReplica;
 import io.eventbus.registry.TopicConfig;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.schema.DescriptionData;
 import io.eventbus.registry.schema.EndpointData;
+import io.eventbus.registry.schema.ShardReplicaData;
 import io.eventbus.registry.schema.SnapshotBusData;
 import io.eventbus.registry.schema.SnapshotRevocationData;
+import io.eventbus.registry.schema.SnapshotShardData;
 import io.eventbus.registry.schema.SnapshotTopicData;
 import io.eventbus.registry.schema.SpecData;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,5 +120,29 @@ final class Values {
 
   static TopicConfig value(SnapshotTopicData data) {
     return new TopicConfig(value(data.getSpec()), data.getCreated(), data.getRevision());
+  }
+
+  static List<ShardReplicaData> data(List<ShardReplica> replicas) {
+    return replicas.stream()
+        .map(
+            replica ->
+                new ShardReplicaData(replica.bus().value(), replica.generation(), replica.voter()))
+        .toList();
+  }
+
+  static List<ShardReplica> value(List<ShardReplicaData> replicas) {
+    return replicas.stream()
+        .map(
+            data ->
+                new ShardReplica(new BusId(data.getBus()), data.getGeneration(), data.getVoter()))
+        .toList();
+  }
+
+  static SnapshotShardData data(ShardInfo shard) {
+    return new SnapshotShardData(shard.number(), shard.version(), data(shard.replicas()));
+  }
+
+  static ShardInfo value(SnapshotShardData data) {
+    return new ShardInfo(data.getNumber(), data.getVersion(), value(data.getReplicas()));
   }
 }

@@ -10,7 +10,8 @@ import java.util.List;
  * <p>Everything after that state is lost and unknown. So that nothing which was given out then is
  * given out again, numbers of buses and versions go on behind a gap; every bus is DOWN until it
  * registers again; and the memory of commands is empty, in such a way that a command from before is
- * refused as forgotten, not applied a second time.
+ * refused as forgotten, not applied a second time. Shards stay as they were: the files of their
+ * replicas may come back with the buses.
  */
 public final class NewIncarnation {
   /**
@@ -46,6 +47,7 @@ public final class NewIncarnation {
             buses,
             image.topics(),
             image.revocations(),
+            image.shards(),
             List.of(),
             List.of(),
             version,

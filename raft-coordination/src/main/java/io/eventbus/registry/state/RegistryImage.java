@@ -4,6 +4,7 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Revocation;
+import io.eventbus.registry.ShardInfo;
 import io.eventbus.registry.TopicConfig;
 import java.util.List;
 import java.util.Objects;
@@ -23,6 +24,7 @@ public record RegistryImage(
     List<BusInfo> buses,
     List<TopicConfig> topics,
     List<Revocation> revocations,
+    List<ShardInfo> shards,
     List<Remembered> young,
     List<Remembered> old,
     long forgottenUpTo,
@@ -34,6 +36,7 @@ public record RegistryImage(
     buses = List.copyOf(buses);
     topics = List.copyOf(topics);
     revocations = List.copyOf(revocations);
+    shards = List.copyOf(shards);
     young = List.copyOf(young);
     old = List.copyOf(old);
   }

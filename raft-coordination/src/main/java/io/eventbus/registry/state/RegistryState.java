@@ -69,6 +69,7 @@ public final class RegistryState {
         List.copyOf(snapshot.buses()),
         List.copyOf(snapshot.topics()),
         List.copyOf(snapshot.revocations()),
+        List.copyOf(snapshot.shards()),
         memory.young(),
         memory.old(),
         memory.forgottenUpTo(),

@@ -4,6 +4,7 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.Revocation;
+import io.eventbus.registry.ShardInfo;
 import io.eventbus.registry.TopicConfig;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +59,12 @@ public final class StateDiff {
     for (Revocation revocation : after.revocations()) {
       if (!revocation.equals(before.revocation(revocation.who()))) {
         changes.add(new RegistryChange.SubjectRevoked(revocation));
+      }
+    }
+    for (ShardInfo shard : after.shards()) {
+      ShardInfo previous = before.shard(shard.number());
+      if (previous == null || previous.version() != shard.version()) {
+        changes.add(new RegistryChange.ShardPlaced(shard, previous));
       }
     }
     return changes;

@@ -7,6 +7,7 @@ import io.eventbus.registry.CommandResult.Refused;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RevocationCommand;
+import io.eventbus.registry.ShardCommand;
 import io.eventbus.registry.TopicCommand;
 import java.util.List;
 
@@ -66,6 +67,9 @@ public final class StateMachine {
     }
     if (command instanceof RevocationCommand revocation) {
       return RevocationTransitions.apply(state, revocation);
+    }
+    if (command instanceof ShardCommand shard) {
+      return ShardTransitions.apply(state, shard);
     }
     throw new AssertionError("sealed: " + command.getClass());
   }

@@ -5,6 +5,7 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.Revocation;
+import io.eventbus.registry.ShardInfo;
 import io.eventbus.registry.TopicConfig;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
@@ -16,12 +17,19 @@ record StateSnapshot(
     SortedTree<BusId, BusInfo> busesById,
     SortedTree<Integer, BusInfo> busesByNumber,
     SortedTree<String, TopicConfig> topicsByName,
-    SortedTree<AccountSubject, Revocation> revocationsByWho)
+    SortedTree<AccountSubject, Revocation> revocationsByWho,
+    SortedTree<Integer, ShardInfo> shardsByNumber)
     implements RegistrySnapshot {
 
   static StateSnapshot empty() {
     return new StateSnapshot(
-        0, 0, SortedTree.empty(), SortedTree.empty(), SortedTree.empty(), SortedTree.empty());
+        0,
+        0,
+        SortedTree.empty(),
+        SortedTree.empty(),
+        SortedTree.empty(),
+        SortedTree.empty(),
+        SortedTree.empty());
   }
 
   /**
@@ -53,6 +61,12 @@ record StateSnapshot(
       snapshot = snapshot.with(revocation);
     }
     Images.distinct("revocations", snapshot.revocationsByWho.size(), image.revocations().size());
+    Images.range("shards.size", image.shards().size(), 0, ShardInfo.MAX_SHARDS);
+    for (ShardInfo shard : image.shards()) {
+      Images.range("version of shard " + shard.number(), shard.version(), 1, image.version());
+      snapshot = snapshot.with(shard);
+    }
+    Images.distinct("shards", snapshot.shardsByNumber.size(), image.shards().size());
     return snapshot;
   }
 
@@ -91,9 +105,25 @@ record StateSnapshot(
     return revocationsByWho.values();
   }
 
+  @Override
+  public @Nullable ShardInfo shard(int number) {
+    return shardsByNumber.get(number);
+  }
+
+  @Override
+  public Collection<ShardInfo> shards() {
+    return shardsByNumber.values();
+  }
+
   StateSnapshot at(long nextVersion, long nextTimeMillis) {
     return new StateSnapshot(
-        nextVersion, nextTimeMillis, busesById, busesByNumber, topicsByName, revocationsByWho);
+        nextVersion,
+        nextTimeMillis,
+        busesById,
+        busesByNumber,
+        topicsByName,
+        revocationsByWho,
+        shardsByNumber);
   }
 
   /** Returns a snapshot with this bus in place of the one with the same id, if there is one. */
@@ -109,7 +139,8 @@ record StateSnapshot(
         busesById.with(bus.id(), bus),
         numbers.with(bus.number(), bus),
         topicsByName,
-        revocationsByWho);
+        revocationsByWho,
+        shardsByNumber);
   }
 
   StateSnapshot without(BusInfo bus) {
@@ -119,7 +150,8 @@ record StateSnapshot(
         busesById.without(bus.id()),
         busesByNumber.without(bus.number()),
         topicsByName,
-        revocationsByWho);
+        revocationsByWho,
+        shardsByNumber);
   }
 
   StateSnapshot with(TopicConfig topic) {
@@ -132,7 +164,7 @@ record StateSnapshot(
 
   private StateSnapshot withTopics(SortedTree<String, TopicConfig> topics) {
     return new StateSnapshot(
-        version, timeMillis, busesById, busesByNumber, topics, revocationsByWho);
+        version, timeMillis, busesById, busesByNumber, topics, revocationsByWho, shardsByNumber);
   }
 
   StateSnapshot with(Revocation revocation) {
@@ -145,7 +177,18 @@ record StateSnapshot(
 
   private StateSnapshot withRevocations(SortedTree<AccountSubject, Revocation> revocations) {
     return new StateSnapshot(
-        version, timeMillis, busesById, busesByNumber, topicsByName, revocations);
+        version, timeMillis, busesById, busesByNumber, topicsByName, revocations, shardsByNumber);
+  }
+
+  StateSnapshot with(ShardInfo shard) {
+    return new StateSnapshot(
+        version,
+        timeMillis,
+        busesById,
+        busesByNumber,
+        topicsByName,
+        revocationsByWho,
+        shardsByNumber.with(shard.number(), shard));
   }
 
   /** Returns a short text: a registry is too big to be printed whole. */
@@ -159,6 +202,8 @@ record StateSnapshot(
         + topicsByName.size()
         + " topics, "
         + revocationsByWho.size()
-        + " revocations)";
+        + " revocations, "
+        + shardsByNumber.size()
+        + " shards)";
   }
 }

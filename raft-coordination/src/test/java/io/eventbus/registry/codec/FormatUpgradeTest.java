@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusCommand;
+import io.eventbus.registry.BusId;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RevocationCommand;
+import io.eventbus.registry.ShardCommand;
+import io.eventbus.registry.ShardReplica;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.schema.BatchData;
@@ -25,7 +28,11 @@ import io.eventbus.registry.state.StateMachine;
 import io.eventbus.registry.state.TimedCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -37,6 +44,7 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.EncoderFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Compatibility of formats: every later version reads those of an earlier one, and refuses those of
@@ -65,7 +73,30 @@ class FormatUpgradeTest {
       RegistryState state = SnapshotFormat.read(Objects.requireNonNull(in));
       assertThat(state).isEqualTo(golden(2));
       assertThat(state.snapshot().revocations()).isNotEmpty();
+      assertThat(state.snapshot().buses())
+          .isNotEmpty()
+          .allMatch(bus -> bus.description().storage() == 0);
     }
+  }
+
+  @Test
+  void aSnapshotOfFormatThreeIsRead() throws Exception {
+    try (InputStream in = getClass().getResourceAsStream("snapshot-format-3.bin")) {
+      RegistryState state = SnapshotFormat.read(Objects.requireNonNull(in));
+      assertThat(state).isEqualTo(golden(3));
+      assertThat(state.snapshot().shards()).hasSizeGreaterThan(1);
+      assertThat(state.snapshot().buses()).anyMatch(bus -> bus.description().storage() > 1);
+    }
+  }
+
+  @Test
+  void aBackupHasEverything(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("backup");
+    RegistryState state = golden(3);
+    try (OutputStream out = Files.newOutputStream(file)) {
+      BackupFormat.of("", "a", Instant.EPOCH, state).writeTo(out);
+    }
+    assertThat(BackupFormat.read(file).state()).isEqualTo(state);
   }
 
   /** Allows a cluster to be upgraded bus by bus. */
@@ -125,6 +156,21 @@ class FormatUpgradeTest {
             new CommandResult.Refused(1, RegistryRefusalReason.BUSES_TOO_OLD, ""));
     for (CommandResult result : results) {
       assertThat(RegistryCodec.encodeResult(result)[0]).isEqualTo((byte) 2);
+    }
+  }
+
+  /** Keeps an earlier version from reading a shard that it does not know. */
+  @Test
+  void shardsNameTheirFormat() {
+    ShardCommand command =
+        new ShardCommand.Place(1, 0, List.of(new ShardReplica(new BusId("a"), 1, true)));
+    assertThat(RegistryCodec.encodeCommand(new CommandId(1, 2, 3), command)[0]).isEqualTo((byte) 3);
+    for (CommandResult result :
+        List.of(
+            new CommandResult.ShardPlaced(1),
+            new CommandResult.Refused(1, RegistryRefusalReason.STALE_SHARD, ""),
+            new CommandResult.Refused(1, RegistryRefusalReason.STORAGE_DIFFERS, ""))) {
+      assertThat(RegistryCodec.encodeResult(result)[0]).isEqualTo((byte) 3);
     }
   }
 
@@ -223,7 +269,7 @@ class FormatUpgradeTest {
   static RegistryState golden(int format) {
     RandomCommands commands = new RandomCommands(1, format);
     RegistryState state = RegistryState.empty(new RegistryLimits(8, 8, 16), 1);
-    for (int i = 0; i < 36; i++) {
+    for (int i = 0; i < (format < 3 ? 36 : 60); i++) {
       state = StateMachine.apply(state, commands.next(state)).state();
     }
     return state;

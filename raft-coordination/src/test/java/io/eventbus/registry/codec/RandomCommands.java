@@ -11,11 +11,15 @@ import io.eventbus.registry.CommandId;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RevocationCommand;
+import io.eventbus.registry.ShardCommand;
+import io.eventbus.registry.ShardInfo;
+import io.eventbus.registry.ShardReplica;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.state.RegistryState;
 import io.eventbus.registry.state.TimedCommand;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -34,7 +38,7 @@ final class RandomCommands {
   RandomCommands(long seed, int format) {
     this.random = new Random(seed);
     this.format = format;
-    this.kinds = format == 1 ? 8 : 11;
+    this.kinds = format == 1 ? 8 : format == 2 ? 11 : 13;
   }
 
   TimedCommand next(RegistryState state) {
@@ -67,8 +71,25 @@ final class RandomCommands {
           new RevocationCommand.Revoke(
               who(), state.snapshot().timeMillis() + random.nextInt(100), lease);
       case 9 -> new RevocationCommand.Lift(who());
-      default -> new RevocationCommand.Expire();
+      case 10 -> new RevocationCommand.Expire();
+      default -> place(state);
     };
+  }
+
+  private ShardCommand place(RegistryState state) {
+    int number = 1 + random.nextInt(ShardInfo.MAX_SHARDS);
+    ShardInfo shard = state.snapshot().shard(number);
+    List<ShardReplica> replicas = new ArrayList<>();
+    for (BusInfo bus : state.snapshot().buses()) {
+      int storage = bus.description().storage();
+      if (storage > 0 && random.nextInt(4) > 0) {
+        replicas.add(new ShardReplica(bus.id(), storage, replicas.isEmpty()));
+      }
+    }
+    if (replicas.isEmpty()) {
+      replicas.add(new ShardReplica(new BusId("bus-0"), 1, true));
+    }
+    return new ShardCommand.Place(number, shard == null ? 0 : shard.version(), replicas);
   }
 
   private AccountSubject who() {

@@ -9,6 +9,8 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RegistryRefusalReason;
+import io.eventbus.registry.ShardCommand;
+import io.eventbus.registry.ShardReplica;
 import io.eventbus.registry.TopicCommand;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,9 +24,14 @@ class NewIncarnationTest {
     RegistryState state = RegistryState.empty(RegistryLimits.DEFAULT, 1);
     state =
         StateMachine.apply(
-                state, Samples.at(10, 0, 1, new BusCommand.Register(Samples.bus("a"), 0, 1_000)))
+                state,
+                Samples.at(10, 0, 1, new BusCommand.Register(Samples.bus("a", "z", 2), 0, 1_000)))
             .state();
-    return StateMachine.apply(state, CREATE).state();
+    state = StateMachine.apply(state, CREATE).state();
+    ShardReplica replica = new ShardReplica(new BusId("a"), 2, true);
+    return StateMachine.apply(
+            state, Samples.at(20, 1, 4, new ShardCommand.Place(1, 0, List.of(replica))))
+        .state();
   }
 
   @Test
@@ -34,6 +41,9 @@ class NewIncarnationTest {
     assertThat(first.snapshot().version())
         .isEqualTo(last.snapshot().version() + NewIncarnation.VERSION_GAP);
     assertThat(first.snapshot().topics()).containsExactlyElementsOf(last.snapshot().topics());
+    assertThat(first.snapshot().shards())
+        .hasSize(1)
+        .containsExactlyElementsOf(last.snapshot().shards());
     BusInfo bus = first.snapshot().bus(new BusId("a"));
     assertThat(bus).isNotNull();
     assertThat(bus.state()).isEqualTo(BusState.DOWN);
@@ -83,6 +93,7 @@ class NewIncarnationTest {
                 image.buses(),
                 image.topics(),
                 image.revocations(),
+                image.shards(),
                 List.of(),
                 List.of(),
                 image.version(),

@@ -12,6 +12,9 @@ import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.Revocation;
 import io.eventbus.registry.RevocationCommand;
+import io.eventbus.registry.ShardCommand;
+import io.eventbus.registry.ShardInfo;
+import io.eventbus.registry.ShardReplica;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
 import java.util.ArrayList;
@@ -26,6 +29,7 @@ final class PlainModel {
   final TreeMap<BusId, BusInfo> buses = new TreeMap<>();
   final TreeMap<String, TopicConfig> topics = new TreeMap<>();
   final TreeMap<AccountSubject, Revocation> revocations = new TreeMap<>();
+  final TreeMap<Integer, ShardInfo> shards = new TreeMap<>();
   final Map<Object, CommandResult> results = new HashMap<>();
   final RegistryLimits limits;
   long version;
@@ -112,6 +116,9 @@ final class PlainModel {
       buses.remove(c.bus());
       return new CommandResult.BusRemoved(version);
     }
+    if (command instanceof ShardCommand.Place place) {
+      return placeResult(place);
+    }
     return command instanceof RevocationCommand revocation
         ? revocationResult(revocation)
         : topicResult((TopicCommand) command);
@@ -137,6 +144,27 @@ final class PlainModel {
     int before = revocations.size();
     revocations.values().removeIf(each -> each.expiresAtMillis() <= time);
     return new CommandResult.RevocationsExpired(version, before - revocations.size());
+  }
+
+  private CommandResult placeResult(ShardCommand.Place c) {
+    ShardInfo old = shards.get(c.number());
+    if (c.expectedVersion() != (old == null ? 0 : old.version())) {
+      return refused(RegistryRefusalReason.STALE_SHARD);
+    }
+    for (ShardReplica replica : c.replicas()) {
+      BusInfo bus = buses.get(replica.bus());
+      if (old != null && old.replicas().contains(replica)) {
+        continue;
+      }
+      if (bus == null) {
+        return refused(RegistryRefusalReason.UNKNOWN_BUS);
+      }
+      if (bus.description().storage() != replica.generation()) {
+        return refused(RegistryRefusalReason.STORAGE_DIFFERS);
+      }
+    }
+    shards.put(c.number(), new ShardInfo(c.number(), version, c.replicas()));
+    return new CommandResult.ShardPlaced(version);
   }
 
   private CommandResult topicResult(TopicCommand command) {

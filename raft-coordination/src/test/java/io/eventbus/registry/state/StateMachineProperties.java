@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusCommand;
+import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
@@ -16,6 +17,9 @@ import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.Revocation;
 import io.eventbus.registry.RevocationCommand;
+import io.eventbus.registry.ShardCommand;
+import io.eventbus.registry.ShardInfo;
+import io.eventbus.registry.ShardReplica;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
 import java.util.ArrayList;
@@ -174,6 +178,10 @@ class StateMachineProperties {
       for (Revocation revocation : model.revocations.values()) {
         assertThat(snapshot.revocation(revocation.who())).isEqualTo(revocation);
       }
+      assertThat(snapshot.shards()).containsExactlyElementsOf(model.shards.values());
+      for (ShardInfo shard : model.shards.values()) {
+        assertThat(snapshot.shard(shard.number())).isEqualTo(shard);
+      }
       assertThat(state.view().busesByNumber().size()).isEqualTo(model.buses.size());
       for (BusInfo bus : model.buses.values()) {
         assertThat(snapshot.bus(bus.id())).isEqualTo(bus);
@@ -190,6 +198,8 @@ class StateMachineProperties {
       before.topics().forEach(topic -> topics.put(topic.name(), topic));
       TreeMap<AccountSubject, Revocation> revocations = new TreeMap<>();
       before.revocations().forEach(each -> revocations.put(each.who(), each));
+      TreeMap<Integer, ShardInfo> shards = new TreeMap<>();
+      before.shards().forEach(shard -> shards.put(shard.number(), shard));
       for (RegistryChange change : changes) {
         if (change instanceof RegistryChange.BusRegistered c) {
           assertThat(buses.put(c.bus().id(), c.bus())).isEqualTo(c.previous());
@@ -214,9 +224,13 @@ class StateMachineProperties {
               .isNotEqualTo(c.revocation());
         } else if (change instanceof RegistryChange.RevocationEnded c) {
           assertThat(revocations.remove(c.revocation().who())).isEqualTo(c.revocation());
+        } else if (change instanceof RegistryChange.ShardPlaced c) {
+          assertThat(shards.put(c.shard().number(), c.shard())).isEqualTo(c.previous());
+          assertThat(c.shard().version()).isEqualTo(model.version);
         }
         assertThat(change.describe()).isNotBlank();
       }
+      assertThat(shards.values()).containsExactlyElementsOf(state.snapshot().shards());
       assertThat(revocations.values()).containsExactlyElementsOf(state.snapshot().revocations());
       assertThat(topics.values()).containsExactlyElementsOf(state.snapshot().topics());
       assertThat(buses.keySet()).isEqualTo(model.buses.keySet());
@@ -243,8 +257,8 @@ class StateMachineProperties {
       long revision = Math.max(1, (topic == null ? 1 : topic.revision()) + step.slip);
       long lease = 100L + 100L * step.value;
       return switch (step.kind) {
-        case 0 -> new BusCommand.Register(Samples.bus(name), 0, lease);
-        case 1 -> new BusCommand.Register(Samples.bus(name), epoch, lease);
+        case 0 -> new BusCommand.Register(bus(step), 0, lease);
+        case 1 -> new BusCommand.Register(bus(step), epoch, lease);
         case 2 -> new BusCommand.ChangeState(id, epoch, BusState.UP);
         case 3 -> new BusCommand.ChangeState(id, epoch, BusState.DRAINING);
         case 4 -> new BusCommand.ChangeState(id, epoch, BusState.DOWN);
@@ -253,7 +267,7 @@ class StateMachineProperties {
             step.value == 0 ? new BusCommand.ExpireLeases() : new BusCommand.Remove(id, epoch);
         case 7 -> new TopicCommand.Create(Samples.topic(name, "v" + step.value));
         case 8 -> new TopicCommand.Change(Samples.topic(name, "v" + step.value), revision);
-        case 9 -> new TopicCommand.Delete(name, revision);
+        case 9 -> step.value == 0 ? place(step) : new TopicCommand.Delete(name, revision);
         case 10 ->
             new RevocationCommand.Revoke(
                 who(step), Math.max(0, model.time + step.millis), 50L + 100L * step.value);
@@ -262,6 +276,29 @@ class StateMachineProperties {
                 ? new RevocationCommand.Expire()
                 : new RevocationCommand.Lift(who(step));
       };
+    }
+
+    private static BusDescription bus(Step step) {
+      return Samples.bus("n" + step.which, "default", step.value);
+    }
+
+    /** Places a shard on some of the buses, by the bits of a number that is random enough. */
+    private ShardCommand place(Step step) {
+      int number = 1 + step.lag % 2;
+      ShardInfo shard = model.shards.get(number);
+      long version = Math.max(0, (shard == null ? 0 : shard.version()) + step.slip);
+      List<ShardReplica> replicas = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        BusId id = new BusId("n" + i);
+        BusInfo bus = model.buses.get(id);
+        int storage = bus == null ? 0 : bus.description().storage();
+        boolean wanted = (step.millis >> i & 1) != 0 && (storage > 0 || step.which == 0);
+        if (wanted || (i == 3 && replicas.isEmpty())) {
+          replicas.add(
+              new ShardReplica(id, step.which == 1 ? 1 : Math.max(1, storage), replicas.isEmpty()));
+        }
+      }
+      return new ShardCommand.Place(number, version, replicas);
     }
 
     private static AccountSubject who(Step step) {

@@ -228,6 +228,65 @@ class DurableTopicsIT {
   }
 
   @Test
+  void whatAProducerPublishesAgainUnderItsNameAfterARestartIsStoredOnce() throws Exception {
+    String name = create();
+    String topic = name + ".a";
+    EventBusClient client = connect(bus.uri());
+    get(client.publish(topic, "of nobody"));
+    for (int number = 1; number <= 3; number++) {
+      Published published = get(named(client, topic, number));
+      assertThat(published.position()).isEqualTo(1 + number);
+      assertThat(published.repeated()).isFalse();
+    }
+    client.close(Duration.ZERO);
+    bus.close();
+    bus = restart();
+
+    EventBusClient next = connect(bus.uri());
+    List<CompletionStage<Published>> again = new ArrayList<>();
+    for (int number = 1; number <= 4; number++) {
+      again.add(named(next, topic, number));
+    }
+    for (int number = 1; number <= 3; number++) {
+      Published published = get(again.get(number - 1));
+      assertThat(published.position()).isEqualTo(1 + number);
+      assertThat(published.repeated()).isTrue();
+    }
+    assertThat(get(again.get(3)).position()).isEqualTo(5);
+    assertThat(get(again.get(3)).repeated()).isFalse();
+    // Numbers may be left out, and what the client publishes without a name is told apart.
+    assertThat(get(next.publish(topic, "of nobody")).position()).isEqualTo(6);
+    assertThat(get(named(next, topic, 8)).position()).isEqualTo(7);
+    assertThat(refusal(named(next, topic, 6)).code()).isEqualTo(ErrorCode.SEQUENCE_GAP);
+    assertThat(get(named(next, name + ".b", 6)).position()).isEqualTo(8);
+    PublishOptions other = PublishOptions.producer("other", 6);
+    assertThat(get(next.publish(topic, Event.of("x"), other)).repeated()).isFalse();
+    assertThat(content(name).path("events").asLong()).isEqualTo(9);
+    assertThat(refusal(named(next, "not." + topic, 1)).code()).isEqualTo(ErrorCode.NO_JOURNAL);
+  }
+
+  private static CompletionStage<Published> named(
+      EventBusClient client, String topic, long number) {
+    return client.publish(
+        topic, Event.of("event " + number), PublishOptions.producer("outbox", number));
+  }
+
+  @Test
+  void aRefusedNumberOfANameGetsTheSameAnswerInTheNextProgram() throws Exception {
+    String topic = create() + ".a";
+    EventBusClient client = connect(bus.uri());
+    PublishOptions options = PublishOptions.producer("outbox", 1).withExpected(9);
+    assertThat(refusal(client.publish(topic, Event.of("x"), options)).code())
+        .isEqualTo(ErrorCode.EXPECTATION_FAILED);
+    client.close(Duration.ZERO);
+    EventBusClient next = connect(bus.uri());
+    assertThat(refusal(named(next, topic, 1)).code()).isEqualTo(ErrorCode.EXPECTATION_FAILED);
+    PublishOptions delayed = PublishOptions.producer("outbox", 2).withDelay(Duration.ofMillis(1));
+    assertThat(get(next.publish(topic, Event.of("y"), delayed)).repeated()).isFalse();
+    assertThat(get(next.publish(topic, Event.of("y"), delayed)).repeated()).isTrue();
+  }
+
+  @Test
   void anEventWithAnExpectationIsStoredOnlyIfItHolds() throws Exception {
     String topic = create() + ".a";
     EventBusClient client = connect(bus.uri());
@@ -423,13 +482,13 @@ class DurableTopicsIT {
     ByteBuffer event = ByteBuffer.allocate(Frames.eventSize(1, -1, 1, 1));
     Frames.writeEvent(event, 1, null, EncodedHeaders.NONE, new byte[1]);
     byte[] name = topic.getBytes(StandardCharsets.UTF_8);
-    int tail = Frames.publishTailSize(1, 0, 0);
+    int tail = Frames.publishTailSize(1, 0, 0, null, 0);
     ByteBuffer frame =
         ByteBuffer.allocate(
             Frames.publishSize(name.length, sequence, 0, 1, event.flip().limit()) + tail + 8);
     Frames.writePublishHead(frame, name, sequence, 0, true, 1, event.limit(), tail);
     frame.put(event).put((byte) 0);
-    Frames.writePublishTail(frame, 1, 0, 0);
+    Frames.writePublishTail(frame, 1, 0, 0, null, 0);
     byte[] bytes = new byte[frame.position()];
     frame.flip().get(bytes);
     return bytes;

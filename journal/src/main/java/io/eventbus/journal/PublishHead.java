@@ -9,9 +9,12 @@ package io.eventbus.journal;
  * @param producer the key by which repetitions of the publisher are known, 1 to {@value
  *     #MAX_PRODUCER_BYTES} bytes; not changed by anybody
  * @param originProducer the publisher's number, as subscribers are told
- * @param sequence the publisher's number of the first event in this topic, 1 or more
+ * @param originSequence the publisher's number of the first event in this topic, as subscribers are
+ *     told, 1 or more
+ * @param sequence the number of the first event by which repetitions of that key are known, 1 or
+ *     more
  * @param previous the number before it that the publisher has sent on the same connection, -1 if
- *     this is the first
+ *     this is the first or numbers may be left out
  * @param expect 0 for no expectation, 1 if the topic is to be empty, else the position of its last
  *     event and one
  * @param schema fingerprint of the payloads' schema, 0 for none
@@ -25,6 +28,7 @@ public record PublishHead(
     byte[] topic,
     byte[] producer,
     long originProducer,
+    long originSequence,
     long sequence,
     long previous,
     long expect,
@@ -37,4 +41,9 @@ public record PublishHead(
 
   /** Maximum time to live and maximum delay: ten years, in milliseconds. */
   public static final long MAX_MILLIS = 10L * 365 * 24 * 60 * 60 * 1000;
+
+  /** Returns the publisher's number, as subscribers are told, of the event with a sequence. */
+  public long originOf(long eventSequence) {
+    return originSequence + (eventSequence - sequence);
+  }
 }

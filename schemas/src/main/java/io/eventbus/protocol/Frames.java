@@ -198,10 +198,17 @@ public final class Frames {
    *     and 1
    * @param delayMillis how long the events wait, 0 or more
    * @param ttlMillis how long the events are delivered, 0 for always
+   * @param producerName the name that the application has chosen, in UTF-8; null for none
+   * @param number with that name, of the first event; else 0
    * @return bytes
    */
-  public static int publishTailSize(long expect, long delayMillis, long ttlMillis) {
-    return Varint.size(expect) + Varint.size(delayMillis) + Varint.size(ttlMillis);
+  public static int publishTailSize(
+      long expect, long delayMillis, long ttlMillis, byte @Nullable [] producerName, long number) {
+    return Varint.size(expect)
+        + Varint.size(delayMillis)
+        + Varint.size(ttlMillis)
+        + (producerName == null ? 1 : 1 + Varint.size(producerName.length) + producerName.length)
+        + Varint.size(number);
   }
 
   /**
@@ -212,12 +219,27 @@ public final class Frames {
    *     and 1
    * @param delayMillis how long the events wait, 0 or more
    * @param ttlMillis how long the events are delivered, 0 for always
+   * @param producerName the name that the application has chosen, in UTF-8; null for none
+   * @param number with that name, of the first event; else 0
    */
   public static void writePublishTail(
-      ByteBuffer out, long expect, long delayMillis, long ttlMillis) {
+      ByteBuffer out,
+      long expect,
+      long delayMillis,
+      long ttlMillis,
+      byte @Nullable [] producerName,
+      long number) {
     Varint.write(out, expect);
     Varint.write(out, delayMillis);
     Varint.write(out, ttlMillis);
+    if (producerName == null) {
+      out.put((byte) 0);
+    } else {
+      Varint.write(out, 1);
+      Varint.write(out, producerName.length);
+      out.put(producerName);
+    }
+    Varint.write(out, number);
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * View of a {@code Publish} in place: the positions of its parts, each of which is well formed.
@@ -29,6 +30,10 @@ public final class PublishView {
   private long expect;
   private long delayMillis;
   private long ttlMillis;
+  private int nameStart;
+  // Negative if there is none.
+  private int nameLength;
+  private long number;
 
   /** Creates an empty view. */
   public PublishView() {}
@@ -55,6 +60,8 @@ public final class PublishView {
     expect = 0;
     delayMillis = 0;
     ttlMillis = 0;
+    nameLength = -1;
+    number = 0;
     buf = buffer;
     int bodyStart = from;
     limits = frameLimits;
@@ -90,12 +97,12 @@ public final class PublishView {
       throw in.malformed(
           "Publish.sequence", sequenceAt, sequence, "1.." + (Long.MAX_VALUE - count));
     }
-    readDurable();
+    readDurable(count);
     eventCount = count;
     eventBytes = events.itemBytes();
   }
 
-  private void readDurable() {
+  private void readDurable(int count) {
     in.position(eventsEnd);
     if (in.atEnd()) {
       return;
@@ -109,6 +116,25 @@ public final class PublishView {
       return;
     }
     ttlMillis = in.readOffset("Publish.ttlMillis");
+    if (in.atEnd()) {
+      return;
+    }
+    if (in.readPresent("Publish.producerName")) {
+      nameLength = in.skipString("Publish.producerName", ProducerName.MAX_BYTES);
+      nameStart = in.position() - nameLength;
+    }
+    int numberAt = in.position();
+    number = in.atEnd() ? 0 : in.readLong("Publish.number");
+    if (nameLength < 0 && number != 0) {
+      throw in.malformed("Publish.number", numberAt, number, "0 without producerName");
+    }
+    if (nameLength >= 0 && (number < 1 || number > ProducerName.MAX_NUMBER - count)) {
+      throw in.malformed(
+          "Publish.number",
+          numberAt,
+          number,
+          "1.." + (ProducerName.MAX_NUMBER - count) + " with producerName");
+    }
   }
 
   /** Reads on behind a topic that is too long, because the refusal of the frame has to name it. */
@@ -230,12 +256,40 @@ public final class PublishView {
   }
 
   /**
+   * Returns whether repetitions of the events are known by a name that the application has chosen.
+   *
+   * @return true if the frame has such a name
+   */
+  public boolean hasProducerName() {
+    return nameLength >= 0;
+  }
+
+  /**
+   * Returns the name that the application has chosen, which is valid UTF-8 but may be illegal as a
+   * name.
+   *
+   * @return a new string; null if there is none
+   */
+  public @Nullable String producerName() {
+    return nameLength < 0 ? null : Utf8.decode(buf, nameStart, nameStart + nameLength);
+  }
+
+  /**
+   * Returns the application's number of the first event.
+   *
+   * @return 1 or more; 0 without a {@link #producerName}
+   */
+  public long number() {
+    return number;
+  }
+
+  /**
    * Returns whether the frame asks for something that only durable topics have.
    *
-   * @return true for an expectation, a delay or a time to live
+   * @return true for an expectation, a delay, a time to live or a producer name
    */
   public boolean needsDurable() {
-    return expect != 0 || delayMillis != 0 || ttlMillis != 0;
+    return expect != 0 || delayMillis != 0 || ttlMillis != 0 || hasProducerName();
   }
 
   /**

@@ -107,15 +107,16 @@ class AllocationTest {
               Map.of("content-type", "text/plain"),
               ByteBuffer.wrap(new byte[i])));
     }
-    Publish record = new Publish("flights.EDDF.landed", 300L, -5L, true, events, 0L, 0L, 0L);
+    Publish record =
+        new Publish("flights.EDDF.landed", 300L, -5L, true, events, 0L, 0L, 0L, null, 0L);
     byte[] body = structure == 2 ? AnyBlocksEncoder.encode(record, 1) : Bodies.avro(record);
     if (structure == 1) {
       PublishView view = new PublishView();
       view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT);
       ByteBuffer blocks = ByteBuffer.allocate(view.eventsSize());
       view.writeEvents(blocks);
-      // The last three bytes are the fields behind the events.
-      int head = body.length - eventsLength(record) - 3;
+      // The last five bytes are the fields behind the events.
+      int head = body.length - eventsLength(record) - 5;
       ByteBuffer again = ByteBuffer.allocate(head + blocks.capacity());
       again.put(body, 0, head).put(blocks.flip());
       body = again.array();
@@ -140,6 +141,8 @@ class AllocationTest {
             List.of(),
             0L,
             0L,
+            0L,
+            null,
             0L);
     return Bodies.avro(record).length - Bodies.avro(none).length + 1;
   }

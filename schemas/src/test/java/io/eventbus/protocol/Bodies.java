@@ -202,7 +202,9 @@ final class Bodies {
         events(cursor),
         view.expect(),
         view.delayMillis(),
-        view.ttlMillis());
+        view.ttlMillis(),
+        view.producerName(),
+        view.number());
   }
 
   static Deliver deliver(ByteBuffer buf, int from, int to) {

@@ -286,9 +286,15 @@ class CodecProperties {
     byte[] topic = publish.getTopic().getBytes(StandardCharsets.UTF_8);
     byte[] events = writeEvents(publish.getEvents());
     int count = publish.getEvents().size();
+    String name = publish.getProducerName();
+    byte[] producer = name == null ? null : name.getBytes(StandardCharsets.UTF_8);
     int tail =
         Frames.publishTailSize(
-            publish.getExpect(), publish.getDelayMillis(), publish.getTtlMillis());
+            publish.getExpect(),
+            publish.getDelayMillis(),
+            publish.getTtlMillis(),
+            producer,
+            publish.getNumber());
     ByteBuffer out =
         ByteBuffer.allocate(
             Frames.publishSize(
@@ -309,7 +315,12 @@ class CodecProperties {
         tail);
     out.put(events).put((byte) 0);
     Frames.writePublishTail(
-        out, publish.getExpect(), publish.getDelayMillis(), publish.getTtlMillis());
+        out,
+        publish.getExpect(),
+        publish.getDelayMillis(),
+        publish.getTtlMillis(),
+        producer,
+        publish.getNumber());
     assertThat(out.hasRemaining()).isFalse();
     return out.array();
   }

@@ -138,10 +138,16 @@ class ControlFramesTest {
   @Test
   void aPublishMayEndBehindItsEvents() {
     List<Event> events = List.of(new Event(0L, null, Map.of(), ByteBuffer.allocate(0)));
-    Publish whole = new Publish("t", 1L, 0L, false, events, 1L, 2L, 3L);
-    assertEnds(TypeCode.PUBLISH, whole, 1, new Publish("t", 1L, 0L, false, events, 1L, 2L, 0L));
-    assertEnds(TypeCode.PUBLISH, whole, 2, new Publish("t", 1L, 0L, false, events, 1L, 0L, 0L));
-    assertEnds(TypeCode.PUBLISH, whole, 3, new Publish("t", 1L, 0L, false, events, 0L, 0L, 0L));
+    Publish whole = new Publish("t", 1L, 0L, false, events, 1L, 2L, 3L, null, 0L);
+    assertEnds(TypeCode.PUBLISH, whole, 1, whole);
+    assertEnds(TypeCode.PUBLISH, whole, 2, whole);
+    assertEnds(TypeCode.PUBLISH, whole, 3, publish(events, 1L, 2L));
+    assertEnds(TypeCode.PUBLISH, whole, 4, publish(events, 1L, 0L));
+    assertEnds(TypeCode.PUBLISH, whole, 5, publish(events, 0L, 0L));
+  }
+
+  private static Publish publish(List<Event> events, long expect, long delay) {
+    return new Publish("t", 1L, 0L, false, events, expect, delay, 0L, null, 0L);
   }
 
   private static void assertEnds(

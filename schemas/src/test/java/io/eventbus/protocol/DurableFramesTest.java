@@ -12,12 +12,16 @@ import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Event;
 import io.eventbus.schema.Feed;
+import io.eventbus.schema.Publish;
 import io.eventbus.schema.Settle;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -133,17 +137,20 @@ class DurableFramesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"expect", "delay", "ttl"})
+  @ValueSource(strings = {"expect", "delay", "ttl", "name"})
   void eachWishOfAPublishNeedsADurableTopic(String which) {
     long expect = which.equals("expect") ? 1 : 0;
     long delay = which.equals("delay") ? 1 : 0;
     long ttl = which.equals("ttl") ? 1 : 0;
+    String name = which.equals("name") ? "outbox-ü" : null;
+    byte[] utf8 = name == null ? null : name.getBytes(UTF_8);
+    long number = name == null ? 0 : 42;
     byte[] event = {0, 0, 0, 0};
-    int tail = Frames.publishTailSize(expect, delay, ttl);
+    int tail = Frames.publishTailSize(expect, delay, ttl, utf8, number);
     ByteBuffer out = ByteBuffer.allocate(Frames.publishSize(1, 1, 0, 1, event.length, tail));
     Frames.writePublishHead(out, new byte[] {'t'}, 1, 0, true, 1, event.length, tail);
     out.put(event).put((byte) 0);
-    Frames.writePublishTail(out, expect, delay, ttl);
+    Frames.writePublishTail(out, expect, delay, ttl, utf8, number);
     assertThat(out.hasRemaining()).isFalse();
 
     PublishView view = new PublishView();
@@ -154,9 +161,73 @@ class DurableFramesTest {
     assertThat(view.expect()).isEqualTo(expect);
     assertThat(view.delayMillis()).isEqualTo(delay);
     assertThat(view.ttlMillis()).isEqualTo(ttl);
+    assertThat(view.hasProducerName()).isEqualTo(name != null);
+    assertThat(view.producerName()).isEqualTo(name);
+    assertThat(view.number()).isEqualTo(number);
     // A view is used again: nothing of the last frame is left.
     byte[] plain = {2, 't', 2, 0, 0, 1, 8, 0, 0, 0, 0, 0};
     view.read(ByteBuffer.wrap(plain), 0, plain.length, FrameLimits.DEFAULT);
     assertThat(view.needsDurable()).isFalse();
+    assertThat(view.producerName()).isNull();
+    assertThat(view.number()).isZero();
+  }
+
+  private static Publish named(@Nullable String name, long number) {
+    List<Event> events =
+        Collections.nCopies(3, new Event(1L, null, Map.of(), ByteBuffer.allocate(0)));
+    return new Publish("t", 5L, 0L, false, events, 0L, 0L, 0L, name, number);
+  }
+
+  @Test
+  void aProducerNameAndItsNumberComeTogether() {
+    long most = ProducerName.MAX_NUMBER - 3;
+    for (Publish legal : List.of(named("p", 1), named("x".repeat(63), most), named(null, 0))) {
+      assertThat(Bodies.read(TypeCode.PUBLISH, Bodies.avro(legal))).isEqualTo(legal);
+    }
+    assertNumber(named("p", 0), "0 at byte 25 (expected: 1.." + most + " with producerName)");
+    assertNumber(named("p", -1), "-1 at byte 25 (expected: 1.." + most + " with producerName)");
+    assertNumber(
+        named("p", most + 1),
+        (most + 1) + " at byte 25 (expected: 1.." + most + " with producerName)");
+    assertNumber(named(null, 1), "1 at byte 23 (expected: 0 without producerName)");
+    byte[] body = Bodies.avro(named("p", 64));
+    byte[] cut = Arrays.copyOf(body, body.length - 2);
+    assertThatThrownBy(() -> Bodies.read(TypeCode.PUBLISH, cut))
+        .hasMessageStartingWith("Publish.number: 0 at byte 25 (expected: 1..");
+  }
+
+  private static void assertNumber(Publish publish, String message) {
+    assertThatThrownBy(() -> Bodies.read(TypeCode.PUBLISH, Bodies.avro(publish)))
+        .hasMessage("Publish.number: " + message)
+        .isInstanceOfSatisfying(
+            MalformedFrameException.class, e -> assertThat(e.isTooBig()).isFalse());
+  }
+
+  @Test
+  void aProducerNameThatIsTooLongIsRefusedWithTheSequenceOfItsFrame() {
+    byte[] body = Bodies.avro(named("x".repeat(64), 1));
+    PublishView view = new PublishView();
+    assertThatThrownBy(() -> view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT))
+        .hasMessage("Publish.producerName length: 64 at byte 23 (expected: at most 63)")
+        .isInstanceOfSatisfying(
+            MalformedFrameException.class, e -> assertThat(e.isTooBig()).isTrue());
+    assertThat(view.sequence()).isEqualTo(5);
+    assertThat(view.shownTopic()).isEqualTo("t");
+  }
+
+  @Test
+  void producerNamesHaveTheRulesOfTopicsWithoutSlashes() {
+    for (String legal : List.of("outbox", "orders.outbox-1", "€", "x".repeat(63))) {
+      assertThat(ProducerName.problem(legal)).as(legal).isNull();
+    }
+    assertThat(ProducerName.problem(""))
+        .isEqualTo("producer name: topic is empty (expected: tokens separated by dots)");
+    assertThat(ProducerName.problem("a/b"))
+        .isEqualTo("producer name: 'a/b' holds a slash (expected: none)");
+    assertThat(ProducerName.problem("a b"))
+        .startsWith("producer name: topic 'a b' holds the character");
+    assertThat(ProducerName.problem("a\u0007")).contains("U+0007 at 1 (expected: no white space");
+    assertThat(ProducerName.problem("é".repeat(32)))
+        .endsWith(" has 64 bytes of UTF-8 (expected: at most 63)");
   }
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Limits of the views and the cursors: accepted input, and the place where they stop. */
 class FramesTest {
   // Bytes of the fields behind the events, with their defaults.
-  private static final int PUBLISH_TAIL = 3;
+  private static final int PUBLISH_TAIL = 5;
 
   private static final FrameLimits SMALL = new FrameLimits(4, 2, 6);
 
@@ -135,7 +135,7 @@ class FramesTest {
 
   private static String refusedTopic(String topic) {
     Publish publish =
-        new Publish(topic, 9L, 0L, true, List.of(event(null, Map.of(), 1)), 0L, 0L, 0L);
+        new Publish(topic, 9L, 0L, true, List.of(event(null, Map.of(), 1)), 0L, 0L, 0L, null, 0L);
     byte[] body = Bodies.avro(publish);
     PublishView view = new PublishView();
     assertThatThrownBy(() -> view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT))
@@ -249,7 +249,7 @@ class FramesTest {
   }
 
   private static Publish publish(long sequence, Event... events) {
-    return new Publish("t", sequence, 0L, false, List.of(events), 0L, 0L, 0L);
+    return new Publish("t", sequence, 0L, false, List.of(events), 0L, 0L, 0L, null, 0L);
   }
 
   private static Event event(@Nullable String key, Map<String, String> headers, int payload) {

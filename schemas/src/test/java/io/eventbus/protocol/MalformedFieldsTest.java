@@ -78,7 +78,10 @@ class MalformedFieldsTest {
             "events END 00",
             "Publish.expect LONG 8401 ?",
             "Publish.delayMillis LONG 8401 ?",
-            "Publish.ttlMillis LONG 8401 ?"));
+            "Publish.ttlMillis LONG 8401 ?",
+            "Publish.producerName UNION 02 ?",
+            "Publish.producerName STRING 026e",
+            "Publish.number LONG 8401"));
     records.put(
         "SUBSCRIBE",
         parts(

@@ -106,10 +106,27 @@ final class Records {
             Arbitraries.longs(),
             Arbitraries.of(true, false),
             events().list().ofMinSize(1).ofMaxSize(8),
-            offsets(),
-            offsets(),
-            offsets())
-        .as(Publish::new);
+            Combinators.combine(offsets(), offsets(), offsets()).as(Tuple::of),
+            producerNames(),
+            sequences())
+        .as(
+            (topic, sequence, schema, confirm, events, wish, name, number) ->
+                new Publish(
+                    topic,
+                    sequence,
+                    schema,
+                    confirm,
+                    events,
+                    wish.get1(),
+                    wish.get2(),
+                    wish.get3(),
+                    name,
+                    name == null ? 0L : Math.min(number, ProducerName.MAX_NUMBER - events.size())));
+  }
+
+  /** Returns texts of at most 63 bytes. */
+  private static Arbitrary<String> producerNames() {
+    return texts(15).injectNull(0.5);
   }
 
   static Arbitrary<List<Long>> groups() {

@@ -45,11 +45,12 @@ public interface EventPublisher {
    *
    * @param topic the topic
    * @param event the event
-   * @param options expectation, delay, time to live
+   * @param options expectation, delay, time to live, producer
    * @return a stage that completes when the event is stored, or as above; with {@link
    *     EventBusException.Refused} and {@link ErrorCode#UNSUPPORTED} where the bus has no durable
    *     topics
-   * @throws EventBusException.IllegalTopic if the topic breaks the rules; do not retry
+   * @throws EventBusException.IllegalTopic if the topic, or the name of the producer, breaks the
+   *     rules; do not retry
    * @throws EventBusException.PayloadTooBig if the event exceeds a limit of the bus; do not retry
    */
   CompletionStage<Published> publish(String topic, Event event, PublishOptions options);

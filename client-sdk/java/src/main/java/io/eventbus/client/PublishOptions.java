@@ -2,6 +2,7 @@ package io.eventbus.client;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -15,14 +16,25 @@ import java.util.OptionalLong;
  *     for not at all; at most 3650 days
  * @param ttl how long the event is delivered; zero (the default) for as long as its journal keeps
  *     it; at most 3650 days
+ * @param producer name by which the bus knows repetitions, whichever client publishes them and
+ *     whenever: an event with a name and a number is stored once. 1 to 63 bytes of UTF-8, by the
+ *     rules of topics and without a slash; publishing under another one throws {@link
+ *     EventBusException.IllegalTopic}. Empty (the default) for the client itself, which numbers its
+ *     events and is forgotten when its program ends
+ * @param number of the event, 1 or more; 0 without a {@code producer}. Ascending for each name and
+ *     topic, best without gaps: a number that was left out is refused later with {@link
+ *     ErrorCode#SEQUENCE_GAP}
  */
-public record PublishOptions(OptionalLong expected, Duration delay, Duration ttl) {
+public record PublishOptions(
+    OptionalLong expected, Duration delay, Duration ttl, Optional<String> producer, long number) {
   // Before the first options are checked.
   private static final Duration MAX = Duration.ofDays(3650);
+  // The bus wants room behind it for the numbers of a whole frame.
+  private static final long MAX_NUMBER = Long.MAX_VALUE - (1 << 16) - 1;
 
   /** Options that ask for nothing. */
   public static final PublishOptions DEFAULT =
-      new PublishOptions(OptionalLong.empty(), Duration.ZERO, Duration.ZERO);
+      new PublishOptions(OptionalLong.empty(), Duration.ZERO, Duration.ZERO, Optional.empty(), 0);
 
   /**
    * Checks the parts.
@@ -30,6 +42,8 @@ public record PublishOptions(OptionalLong expected, Duration delay, Duration ttl
    * @param expected as above
    * @param delay as above
    * @param ttl as above
+   * @param producer as above
+   * @param number as above
    * @throws IllegalArgumentException if one is out of range, saying which
    */
   public PublishOptions {
@@ -41,6 +55,17 @@ public record PublishOptions(OptionalLong expected, Duration delay, Duration ttl
     }
     check("delay", delay);
     check("ttl", ttl);
+    checkNumber(Objects.requireNonNull(producer, "producer").isPresent(), number);
+  }
+
+  private static void checkNumber(boolean named, long number) {
+    if (!named && number != 0) {
+      throw new IllegalArgumentException("number: " + number + " (expected: 0 without a producer)");
+    }
+    if (named && (number < 1 || number > MAX_NUMBER)) {
+      throw new IllegalArgumentException(
+          "number: " + number + " (expected: 1 to " + MAX_NUMBER + ")");
+    }
   }
 
   private static void check(String name, Duration time) {
@@ -61,13 +86,24 @@ public record PublishOptions(OptionalLong expected, Duration delay, Duration ttl
   }
 
   /**
+   * Returns options for an event that is stored once, however often and by whom it is published.
+   *
+   * @param name of the producer
+   * @param number of the event
+   * @return new options
+   */
+  public static PublishOptions producer(String name, long number) {
+    return DEFAULT.withProducer(name, number);
+  }
+
+  /**
    * Returns options with another expectation.
    *
    * @param position position of the topic's last event, or 0 if the topic has to be empty
    * @return new options
    */
   public PublishOptions withExpected(long position) {
-    return new PublishOptions(OptionalLong.of(position), delay, ttl);
+    return new PublishOptions(OptionalLong.of(position), delay, ttl, producer, number);
   }
 
   /**
@@ -77,7 +113,7 @@ public record PublishOptions(OptionalLong expected, Duration delay, Duration ttl
    * @return new options
    */
   public PublishOptions withDelay(Duration newDelay) {
-    return new PublishOptions(expected, newDelay, ttl);
+    return new PublishOptions(expected, newDelay, ttl, producer, number);
   }
 
   /**
@@ -87,6 +123,17 @@ public record PublishOptions(OptionalLong expected, Duration delay, Duration ttl
    * @return new options
    */
   public PublishOptions withTtl(Duration newTtl) {
-    return new PublishOptions(expected, delay, newTtl);
+    return new PublishOptions(expected, delay, newTtl, producer, number);
+  }
+
+  /**
+   * Returns options with another producer.
+   *
+   * @param name of the producer
+   * @param newNumber of the event
+   * @return new options
+   */
+  public PublishOptions withProducer(String name, long newNumber) {
+    return new PublishOptions(expected, delay, ttl, Optional.of(name), newNumber);
   }
 }

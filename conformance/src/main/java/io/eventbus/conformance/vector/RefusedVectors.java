@@ -151,6 +151,8 @@ final class RefusedVectors {
         "publish-expect-negative",
         TypeCode.PUBLISH,
         publish(1, new Bytes().number(1).raw(event())).number(-1));
+    body("publish-name-without-number", TypeCode.PUBLISH, named().number(1).text("p").number(0));
+    body("publish-number-without-name", TypeCode.PUBLISH, named().number(0).number(1));
     body(
         "confirm-position-negative",
         TypeCode.CONFIRM,
@@ -228,6 +230,10 @@ final class RefusedVectors {
 
   private static Bytes publish(long sequence, Bytes blocks) {
     return new Bytes().text("a").number(sequence).number(0).raw(0).raw(blocks.toArray()).number(0);
+  }
+
+  private static Bytes named() {
+    return publish(1, new Bytes().number(1).raw(event())).raw(0, 0, 0);
   }
 
   private static Bytes feed(long from, long to, long head) {

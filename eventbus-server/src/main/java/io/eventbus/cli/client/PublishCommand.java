@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -208,7 +209,9 @@ public final class PublishCommand implements Callable<Integer> {
       return new PublishOptions(
           expect == null ? OptionalLong.empty() : OptionalLong.of(expect),
           delay == null ? Duration.ZERO : delay,
-          ttl == null ? Duration.ZERO : ttl);
+          ttl == null ? Duration.ZERO : ttl,
+          Optional.empty(),
+          0);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--" + e.getMessage(), e);
     }

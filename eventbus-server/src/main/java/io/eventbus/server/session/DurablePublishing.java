@@ -20,6 +20,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Events of one client on their way into journals. Confirmed, or refused, when the journal has
@@ -36,7 +37,7 @@ final class DurablePublishing {
   private final Journals journals;
   private final Session session;
   private final ConnectionControl connection;
-  private final byte[] producer;
+  private final ProducerKeys keys;
 
   // The last number in each topic, by the loop's number of the topic; the oldest first.
   private final Map<Long, Long> last = new LinkedHashMap<>(16, 0.75f, true);
@@ -63,7 +64,7 @@ final class DurablePublishing {
     this.journals = journals;
     this.session = session;
     this.connection = connection;
-    this.producer = ByteBuffer.allocate(Long.BYTES).putLong(session.producer()).array();
+    this.keys = new ProducerKeys(loop.bus.memory(), session.producer());
   }
 
   /**
@@ -87,6 +88,11 @@ final class DurablePublishing {
           router.selectedTopic());
       return true;
     }
+    String name = publish.producerName();
+    byte[] key = name == null ? keys.ofSession() : keyOf(name, publish.sequence());
+    if (key == null) {
+      return true;
+    }
     Frame frame =
         new Frame(
             appended + 1,
@@ -94,14 +100,16 @@ final class DurablePublishing {
             publish.sequence() + publish.eventCount() - 1,
             router.selectedTopic(),
             publish.confirm());
-    long before = last.getOrDefault(router.selectedNumber(), -1L);
+    // Numbers of a name may be left out, and are no numbers of the session.
+    long before = name == null ? last.getOrDefault(router.selectedNumber(), -1L) : -1;
     PublishHead head =
         new PublishHead(
             journal,
             router.selectedBytes(),
-            producer,
+            key,
             session.producer(),
             publish.sequence(),
+            name == null ? publish.sequence() : publish.number(),
             // A repetition has a smaller number than what was sent before it.
             Math.min(before, publish.sequence() - 1),
             publish.expect(),
@@ -123,9 +131,33 @@ final class DurablePublishing {
       return true;
     }
     appended++;
-    remember(router.selectedNumber(), Math.max(before, frame.end));
+    if (name == null) {
+      remember(router.selectedNumber(), Math.max(before, frame.end));
+    }
     router.stored(publish.eventCount());
     return true;
+  }
+
+  /** Returns the key of a name; null if the frame was refused for it. */
+  private byte @Nullable [] keyOf(String name, long sequence) {
+    String topic = loop.router.selectedTopic();
+    String problem = keys.problem(name);
+    if (problem != null) {
+      refuse(ErrorCode.ILLEGAL_TOPIC, problem, false, sequence, topic);
+      return null;
+    }
+    byte[] key = keys.ofName(name);
+    if (key == null) {
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "producer names of the connection: more than "
+              + ProducerKeys.MAX_NAMES
+              + " (expected: at most that)",
+          false,
+          sequence,
+          topic);
+    }
+    return key;
   }
 
   /** Returns the events as one block. */
@@ -166,6 +198,7 @@ final class DurablePublishing {
   void close() {
     loop.bus.memory().release((long) TOPIC_BYTES * last.size());
     last.clear();
+    keys.close();
     waits.clear();
   }
 

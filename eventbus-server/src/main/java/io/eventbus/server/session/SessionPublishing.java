@@ -29,7 +29,8 @@ final class SessionPublishing {
   private static final int CHECKED_EVENTS = 16;
 
   private static final String NOT_DURABLE =
-      "the topic is not durable (expected: a durable one for expect, delayMillis and ttlMillis)";
+      "the topic is not durable (expected: a durable one for expect, delayMillis, ttlMillis and"
+          + " producerName)";
 
   private final LoopContext loop;
   private final Outbound out;

@@ -45,6 +45,7 @@ public final class FakeEvents {
             new byte[] {7},
             7,
             sequence,
+            sequence,
             sequence - 1,
             0,
             0,

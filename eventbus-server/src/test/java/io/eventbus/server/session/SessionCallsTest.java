@@ -500,8 +500,8 @@ class SessionCallsTest {
 
     say(
         member,
-        new Publish("t", 1L, 0L, true, List.of(SampleCalls.event("a")), 0L, 0L, 0L),
-        new Publish("t", 2L, 0L, true, List.of(SampleCalls.event("b")), 0L, 0L, 0L),
+        new Publish("t", 1L, 0L, true, List.of(SampleCalls.event("a")), 0L, 0L, 0L, null, 0L),
+        new Publish("t", 2L, 0L, true, List.of(SampleCalls.event("b")), 0L, 0L, 0L, null, 0L),
         SampleCalls.reply(call, "12"),
         new Subscribe(3L, "later", null, Overflow.BLOCK));
 
@@ -529,7 +529,8 @@ class SessionCallsTest {
     for (long i = 1; i <= 200; i++) {
       all.writeBytes(
           ControlFrames.encode(
-              TypeCode.PUBLISH, new Publish("t", i, 0L, false, List.of(event), 0L, 0L, 0L)));
+              TypeCode.PUBLISH,
+              new Publish("t", i, 0L, false, List.of(event), 0L, 0L, 0L, null, 0L)));
     }
     ByteBuffer message = ByteBuffer.wrap(all.toByteArray());
     long keptBefore = member.keptBytes();

@@ -12,10 +12,16 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Event;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Publish;
 import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.samples.SampleFrames;
+import java.nio.ByteBuffer;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,7 +43,7 @@ class SessionDurableTest extends SessionTestCase {
                 "orders",
                 List.of(TopicFilter.parse("orders.>")),
                 KeepPolicy.ALL,
-                new Retention(0, 0, 5),
+                new Retention(0, 0, 7),
                 FullPolicy.REFUSE));
     bus.routes.set(routes(1));
     assertThat(welcome().getDurable()).isTrue();
@@ -80,23 +86,106 @@ class SessionDurableTest extends SessionTestCase {
 
   @Test
   void whatAJournalRefusesIsAProblemOfTheFrame() {
-    handle(SampleFrames.publish("orders.eu", 1, true, "1", "2", "3", "4", "5"));
-    assertThat(link.taken()).containsExactly(confirm(5, 5, false));
-    handle(SampleFrames.publish("orders.eu", 6, true, "x"));
-    assertThat(problem(ErrorCode.STORE_FULL, TypeCode.PUBLISH, 6, "orders.eu").getRetryable())
+    handle(SampleFrames.publish("orders.eu", 1, true, "1", "2", "3", "4", "5", "6", "7"));
+    assertThat(link.taken()).containsExactly(confirm(7, 7, false));
+    handle(SampleFrames.publish("orders.eu", 8, true, "x"));
+    assertThat(problem(ErrorCode.STORE_FULL, TypeCode.PUBLISH, 8, "orders.eu").getRetryable())
         .isTrue();
     var unused = journals.delete(1);
-    handle(SampleFrames.publish("orders.eu", 7, true, "x"));
-    problem(ErrorCode.NO_JOURNAL, TypeCode.PUBLISH, 7, "orders.eu");
+    handle(SampleFrames.publish("orders.eu", 9, true, "x"));
+    problem(ErrorCode.NO_JOURNAL, TypeCode.PUBLISH, 9, "orders.eu");
     journals.unavailable(true);
-    handle(SampleFrames.publish("orders.eu", 8, true, "x"));
-    assertThat(problem(ErrorCode.UNAVAILABLE, TypeCode.PUBLISH, 8, "orders.eu").getRetryable())
+    handle(SampleFrames.publish("orders.eu", 10, true, "x"));
+    assertThat(problem(ErrorCode.UNAVAILABLE, TypeCode.PUBLISH, 10, "orders.eu").getRetryable())
         .isTrue();
     assertThat(link.closed).isEmpty();
     assertThat(bus.counters.notStored(ErrorCode.STORE_FULL)).isEqualTo(1);
     assertThat(bus.counters.notStored(ErrorCode.NO_JOURNAL)).isEqualTo(1);
     assertThat(bus.counters.notStored(ErrorCode.UNAVAILABLE)).isEqualTo(1);
     assertThat(bus.counters.loops().get(0).stored.get()).isEqualTo(1);
+  }
+
+  private static byte[] named(String name, long number, long sequence, int events) {
+    Event event = new Event(1L, null, Map.of(), ByteBuffer.allocate(0));
+    return ControlFrames.encode(
+        TypeCode.PUBLISH,
+        new Publish(
+            "orders.eu",
+            sequence,
+            0L,
+            true,
+            Collections.nCopies(events, event),
+            0L,
+            0L,
+            0L,
+            name,
+            number));
+  }
+
+  @Test
+  void repetitionsOfANameAreKnownByItsNumbersInAnySession() {
+    handle(named("outbox", 10, 1, 2));
+    handle(SampleFrames.publish("orders.eu", 3, true, "x"));
+    handle(named("outbox", 15, 4, 1));
+    // A number of the session that a name has used is none that is missing.
+    handle(SampleFrames.publish("orders.eu", 5, true, "y"));
+    assertThat(link.taken())
+        .containsExactly(
+            confirm(2, 2, false), confirm(3, 3, false), confirm(4, 4, false), confirm(5, 5, false));
+    FakeLink otherLink = new FakeLink();
+    Session other = otherLink.session(context);
+    byte[] message =
+        message(
+            hello("s3cret", null),
+            named("outbox", 10, 1, 2),
+            named("outbox", 12, 3, 1),
+            named("outbox", 15, 4, 3),
+            SampleFrames.publish("orders.eu", 7, true, "z"));
+    assertThat(handle(other, message, 0)).isEqualTo(message.length);
+    List<Object> sent = otherLink.taken();
+    assertThat(sent.get(1)).isEqualTo(confirm(2, 2, true));
+    assertThat(((Problem) sent.get(2)).getCode()).isEqualTo(ErrorCode.SEQUENCE_GAP);
+    assertThat(((Problem) sent.get(2)).getAbout()).isEqualTo(3);
+    assertThat(((Problem) sent.get(2)).getMessage()).startsWith("number: 12 (expected: ");
+    assertThat(sent.get(3)).isEqualTo(confirm(6, 7, true));
+    assertThat(((Problem) sent.get(4)).getCode()).isEqualTo(ErrorCode.STORE_FULL);
+    other.onClosed();
+  }
+
+  @Test
+  void noNameHasTheKeyOfASession() {
+    ProducerKeys keys = new ProducerKeys(bus.memory, 0x0161_6263_6465_6667L);
+    assertThat(keys.ofName("abcdefg")).isNotEqualTo(keys.ofSession());
+    ProducerKeys plain = new ProducerKeys(bus.memory, 0x6162_6364_6566_6768L);
+    assertThat(plain.ofName("abcdefgh")).isNotEqualTo(plain.ofSession());
+    keys.close();
+    plain.close();
+  }
+
+  @Test
+  void namesHaveRulesAndAMaximumNumber() {
+    for (String illegal : List.of("", "a b", "a/b", "a\u0001")) {
+      handle(named(illegal, 1, 9, 1));
+      assertThat(problem(ErrorCode.ILLEGAL_TOPIC, TypeCode.PUBLISH, 9, "orders.eu").getMessage())
+          .startsWith("producer name: ");
+    }
+    handle(named("x".repeat(64), 1, 9, 1));
+    problem(ErrorCode.TOO_BIG, TypeCode.PUBLISH, 9, "orders.eu");
+    assertThat(bus.memory.used()).isZero();
+    for (int i = 0; i < ProducerKeys.MAX_NAMES; i++) {
+      context.budget().renew();
+      handle(named("n" + i, 1, 1, 1));
+    }
+    link.taken();
+    handle(named("other", 1, 9, 1));
+    assertThat(problem(ErrorCode.LIMIT_EXCEEDED, TypeCode.PUBLISH, 9, "orders.eu").getMessage())
+        .isEqualTo("producer names of the connection: more than 256 (expected: at most that)");
+    handle(named("n0", 1, 1, 1));
+    assertThat(link.taken()).containsExactly(confirm(1, 1, true));
+    assertThat(bus.memory.used())
+        .isEqualTo((long) ProducerKeys.MAX_NAMES * ProducerKeys.NAME_BYTES);
+    session.onClosed();
+    assertThat(bus.memory.used()).isZero();
   }
 
   @Test

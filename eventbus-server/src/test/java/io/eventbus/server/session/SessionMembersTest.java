@@ -121,6 +121,8 @@ class SessionMembersTest {
         List.of(SampleCalls.event("e" + sequence)),
         0L,
         0L,
+        0L,
+        null,
         0L);
   }
 
@@ -189,7 +191,9 @@ class SessionMembersTest {
     say(caller, broadcast("$bus", 1));
     assertThat(((Problem) only(callersLink)).getCode()).isEqualTo(ErrorCode.ILLEGAL_TOPIC);
     for (String topic : List.of("$SRV", "$SYS.x", "$SRVx.a")) {
-      say(caller, new Publish(topic, 1L, 0L, true, List.of(SampleCalls.event("x")), 0L, 0L, 0L));
+      say(
+          caller,
+          new Publish(topic, 1L, 0L, true, List.of(SampleCalls.event("x")), 0L, 0L, 0L, null, 0L));
       assertThat(((Problem) only(callersLink)).getCode())
           .as(topic)
           .isEqualTo(ErrorCode.ILLEGAL_TOPIC);

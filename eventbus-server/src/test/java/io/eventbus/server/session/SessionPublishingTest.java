@@ -18,6 +18,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,13 +63,15 @@ class SessionPublishingTest extends SessionTestCase {
   }
 
   @ParameterizedTest
-  @CsvSource({"1, 0, 0", "0, 5, 0", "0, 0, 5"})
-  void whatOnlyADurableTopicHasIsRefusedForOthers(long expect, long delay, long ttl) {
+  @CsvSource({"1, 0, 0,, 0", "0, 5, 0,, 0", "0, 0, 5,, 0", "0, 0, 0, outbox, 1"})
+  void whatOnlyADurableTopicHasIsRefusedForOthers(
+      long expect, long delay, long ttl, @Nullable String name, long number) {
     welcome();
     handle(subscribe(1, ">", null));
     link.taken();
     Event event = new Event(1L, null, Map.of(), ByteBuffer.allocate(0));
-    Publish publish = new Publish("t", 3L, 0L, true, List.of(event), expect, delay, ttl);
+    Publish publish =
+        new Publish("t", 3L, 0L, true, List.of(event), expect, delay, ttl, name, number);
     handle(ControlFrames.encode(TypeCode.PUBLISH, publish));
     problem(ErrorCode.NO_JOURNAL, TypeCode.PUBLISH, 3, "t");
     assertThat(link.got).isEmpty();

@@ -30,6 +30,8 @@ import java.util.List;
 
 /** Reader of entries, which trusts nothing. For one thread; reused. */
 public final class EntryReader {
+  private static final long MAX_SEQUENCE = Long.MAX_VALUE - FrameLimits.MAX_PUBLISHED_EVENTS;
+
   private final BodyReader in = new BodyReader();
   private final EventCursor cursor = new EventCursor();
   private ByteBuffer buffer = ByteBuffer.allocate(0);
@@ -135,8 +137,8 @@ public final class EntryReader {
       throw in.malformed("Publish.producer", producerAt, "no bytes", "at least one");
     }
     long originProducer = in.readLong("Publish.originProducer");
-    long sequence =
-        readNumber("Publish.sequence", 1, Long.MAX_VALUE - FrameLimits.MAX_PUBLISHED_EVENTS);
+    long originSequence = readNumber("Publish.originSequence", 1, MAX_SEQUENCE);
+    long sequence = readNumber("Publish.sequence", 1, MAX_SEQUENCE);
     long previous = readNumber("Publish.previous", -1, sequence - 1);
     PublishHead head =
         new PublishHead(
@@ -144,6 +146,7 @@ public final class EntryReader {
             topic,
             producer,
             originProducer,
+            originSequence,
             sequence,
             previous,
             readNumber("Publish.expect", 0, Long.MAX_VALUE),

@@ -57,7 +57,7 @@ public final class EntryWriter {
 
   /** Returns how many bytes the head of a publication takes at most. */
   public static int maxSize(PublishHead head) {
-    return head.topic().length + head.producer().length + 12 * Varint.MAX_BYTES;
+    return head.topic().length + head.producer().length + 13 * Varint.MAX_BYTES;
   }
 
   /**
@@ -70,6 +70,7 @@ public final class EntryWriter {
     DefinitionFormat.writeBytes(out, head.topic());
     DefinitionFormat.writeBytes(out, head.producer());
     Varint.write(out, head.originProducer());
+    Varint.write(out, head.originSequence());
     Varint.write(out, head.sequence());
     Varint.write(out, head.previous());
     Varint.write(out, head.expect());

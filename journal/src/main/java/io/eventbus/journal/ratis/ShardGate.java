@@ -278,6 +278,7 @@ final class ShardGate {
             head.topic(),
             head.producer(),
             head.originProducer(),
+            head.originOf(sequence),
             sequence,
             first == 0 ? head.previous() : sequence - 1,
             0,

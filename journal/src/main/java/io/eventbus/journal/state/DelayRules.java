@@ -58,6 +58,7 @@ final class DelayRules {
             head.topic(),
             head.producer(),
             head.originProducer(),
+            head.originOf(sequence),
             sequence,
             -1,
             0,

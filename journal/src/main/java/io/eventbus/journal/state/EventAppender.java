@@ -50,7 +50,7 @@ final class EventAppender {
   /**
    * Appends events.
    *
-   * @param sequence the publisher's number of the first of them
+   * @param sequence the number of the first of them, at least that of the head
    * @return the position of the first
    */
   long append(Journal to, TopicRow topic, PublishHead head, long sequence, EventBlock events) {
@@ -67,7 +67,7 @@ final class EventAppender {
             head.schema(),
             head.receivedAt(),
             head.originProducer(),
-            sequence,
+            head.originOf(sequence),
             expiry);
     if (topic.isEmpty()) {
       counters.topics++;

@@ -85,7 +85,7 @@ final class PublishRules {
     producers.heard(key, producer);
     if (reason != null) {
       return new Refused(
-          reason, "sequence: " + first + " was refused before (expected: a number that is new)");
+          reason, "number: " + first + " was refused before (expected: a number that is new)");
     }
     return new Published(producer.position(last), true);
   }
@@ -93,7 +93,7 @@ final class PublishRules {
   private static Refused unknown(ProducerRow producer, long first) {
     return new Refused(
         JournalRefusalReason.SEQUENCE_GAP,
-        "sequence: "
+        "number: "
             + first
             + " (expected: more than "
             + producer.last()

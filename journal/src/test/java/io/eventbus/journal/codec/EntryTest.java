@@ -49,6 +49,7 @@ class EntryTest {
                 "orders.\u00e9".getBytes(StandardCharsets.UTF_8),
                 new byte[] {1, -1, 0},
                 Long.MIN_VALUE,
+                61,
                 41,
                 40,
                 7,
@@ -255,6 +256,12 @@ class EntryTest {
         "cursor.name: topic 'a b' holds ");
     refused(publish(head -> changed(head, 0, -1, ""), -1, 0), "Publish.sequence: 0 at byte ");
     refused(publish(head -> changed(head, 5, 5, ""), -1, 0), "Publish.previous: 5 at byte ");
+    long tooFar = Long.MAX_VALUE - 65_535;
+    for (long origin : new long[] {Long.MIN_VALUE, 0, tooFar}) {
+      refused(
+          publish(head -> TestEntries.withOrigin(head, origin), -1, 0),
+          "Publish.originSequence: " + origin + " at byte ");
+    }
     refused(publish(head -> changed(head, 5, -2, ""), -1, 0), "Publish.previous: -2 at byte ");
     refused(
         publish(head -> changed(head, 5, -1, "x".repeat(129)), -1, 0),
@@ -265,7 +272,7 @@ class EntryTest {
       PublishHead head, long sequence, long previous, String producer) {
     byte[] key =
         producer.isEmpty() ? head.producer() : producer.getBytes(StandardCharsets.US_ASCII);
-    return new PublishHead(1, head.topic(), key, 1, sequence, previous, 0, 0, 0, 0, 0);
+    return new PublishHead(1, head.topic(), key, 1, 1, sequence, previous, 0, 0, 0, 0, 0);
   }
 
   private static ByteBuffer publish(

@@ -39,12 +39,30 @@ public final class TestEntries {
         producer.getBytes(StandardCharsets.UTF_8),
         99,
         sequence,
+        sequence,
         previous,
         expect,
         0,
         1_000,
         ttlMillis,
         delayMillis);
+  }
+
+  /** Returns the same head with another number for subscribers. */
+  public static PublishHead withOrigin(PublishHead head, long originSequence) {
+    return new PublishHead(
+        head.journal(),
+        head.topic(),
+        head.producer(),
+        head.originProducer(),
+        originSequence,
+        head.sequence(),
+        head.previous(),
+        head.expect(),
+        head.schema(),
+        head.receivedAt(),
+        head.ttlMillis(),
+        head.delayMillis());
   }
 
   /** Returns events that are recognized by their first number. */

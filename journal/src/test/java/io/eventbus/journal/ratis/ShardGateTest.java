@@ -158,6 +158,23 @@ class ShardGateTest {
   }
 
   @Test
+  void piecesHaveTheNumbersOfTheirEvents() {
+    PublishHead head = TestEntries.withOrigin(TestShards.head(1, "a", "p", 101), 7);
+    assertThat(gate.append(head, TestShards.events(1, 30, 60_000), new Answer())).isTrue();
+    for (int i = 0; i < entries.size(); i++) {
+      answer(i, 1);
+    }
+    long before = 0;
+    for (Entry entry : entries) {
+      Publish piece = (Publish) entry.records().get(0);
+      assertThat(piece.head().sequence()).isEqualTo(101 + before);
+      assertThat(piece.head().originSequence()).isEqualTo(7 + before);
+      before += piece.events().count();
+    }
+    assertThat(before).isEqualTo(30);
+  }
+
+  @Test
   void aPublicationIsRepeatedIfAPieceIs() {
     Answer answer = publish(1, 30, 60_000);
     results.get(0).complete(List.of(new Published(4, true)));

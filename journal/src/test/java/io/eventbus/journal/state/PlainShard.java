@@ -342,7 +342,7 @@ final class PlainShard {
               journal.lastPosition,
               name,
               topic.lastSequence,
-              sequence + i,
+              head.originOf(sequence) + i,
               expiry,
               numbers.get(i)));
     }

@@ -242,6 +242,26 @@ class PublishRulesTest {
   }
 
   @Test
+  void subscribersAreToldTheNumberOfTheConnectionWhateverDecidesAboutRepetitions() {
+    assertThat(named(101, 3, 1, 0)).isEqualTo(at(3));
+    // Another connection, whose numbers begin anew, sends the same events and two more.
+    assertThat(named(101, 5, 11, 0)).isEqualTo(repeated(5));
+    assertThat(named(110, 2, 16, 500)).isEqualTo(at(0));
+    // The first of these is known.
+    assertThat(named(111, 2, 21, 500)).isEqualTo(repeated(0));
+    stamp += 500;
+    assertThat(apply(new Release(1, stamp))).isEqualTo(new Released(3, true));
+
+    assertThat(shard.events(1).stream().map(StoredEvent::origin))
+        .containsExactly(1L, 2L, 3L, 14L, 15L, 16L, 17L, 22L);
+  }
+
+  private RecordResult named(long number, int count, long origin, long delay) {
+    PublishHead head = TestEntries.head(1, "a.x", "name", number, -1, 0, 0, delay);
+    return publish(TestEntries.withOrigin(head, origin), count);
+  }
+
+  @Test
   void ofMoreThanEightGapsTheOldestNumbersAreNotKnownAnyMore() {
     for (int i = 0; i <= ProducerRow.MAX_RANGES; i++) {
       publish(1 + 2 * i, 1, -1);

@@ -7,6 +7,7 @@ import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalRefusalReason;
 import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.CursorState;
 import io.eventbus.journal.RecordResult.Done;
@@ -236,17 +237,20 @@ class ShardModelTest {
       int count = 1 + random.nextInt(4);
       sequences.merge(key, sequence + count - 1, Math::max);
       number += count;
+      PublishHead head =
+          TestEntries.head(
+              journal,
+              topic,
+              producer,
+              sequence,
+              previous,
+              random.nextInt(6) == 0 ? random.nextInt(30) : 0,
+              random.nextInt(8) == 0 ? 1 + random.nextInt(99) : 0,
+              random.nextInt(6) == 0 ? 1 + random.nextInt(300) : 0);
       Publish publish =
           new Publish(
-              TestEntries.head(
-                  journal,
-                  topic,
-                  producer,
-                  sequence,
-                  previous,
-                  random.nextInt(6) == 0 ? random.nextInt(30) : 0,
-                  random.nextInt(8) == 0 ? 1 + random.nextInt(99) : 0,
-                  random.nextInt(6) == 0 ? 1 + random.nextInt(300) : 0),
+              // As of producers whose numbers are not those of their connection.
+              TestEntries.withOrigin(head, 1 + random.nextInt(1_000)),
               TestEntries.numbered(number, count, 10 + random.nextInt(20)));
       sent.add(publish);
       return publish;

@@ -79,7 +79,7 @@ public class AvroLibraryBenchmark {
             0L,
             0L);
     Publish publish =
-        new Publish("flights.zrh.departed", 1_000_000L, 0L, false, events, 0L, 0L, 0L);
+        new Publish("flights.zrh.departed", 1_000_000L, 0L, false, events, 0L, 0L, 0L, null, 0L);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     BinaryEncoder once = EncoderFactory.get().binaryEncoder(bytes, null);
     new SpecificDatumWriter<>(Publish.class).write(publish, once);

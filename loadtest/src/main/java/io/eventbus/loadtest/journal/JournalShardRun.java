@@ -156,7 +156,7 @@ public final class JournalShardRun {
       long first = sequences[journal] + 1;
       PublishHead head =
           new PublishHead(
-              numbers[journal], topic, producer, 1, first, first - 1, 0, 0, first, 0, 0);
+              numbers[journal], topic, producer, 1, first, first, first - 1, 0, 0, first, 0, 0);
       now = System.nanoTime();
       // A publication that had to wait for the window is late from the time on when it was due.
       AppendListener answer = new Answer(plan.rate() == 0 ? now : due);

@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.Event;
@@ -16,6 +17,8 @@ import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Problem;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -132,6 +135,39 @@ class DurablePublishTest extends ClientFixture {
   }
 
   @Test
+  void anEventOfANamedProducerIsAloneInItsFrameAndSentAgainUnderItsNameAndNumber()
+      throws Exception {
+    bus.confirms = false;
+    EventBusClient client = connect();
+    bus.holdsSends = true;
+    client.publish("a", "1");
+    bus.nextPublish();
+    CompletionStage<Published> second =
+        client.publish("a", Event.of("2"), PublishOptions.producer("outbox", 41));
+    PublishOptions options = PublishOptions.expecting(0).withProducer("é-1", 1L << 40);
+    client.publish("a", Event.of("3"), options.withTtl(Duration.ofMinutes(1)));
+    bus.connection().releaseSend();
+    assertThat(bus.nextPublish().payloads()).containsExactly("2");
+    assertThat(bus.nextPublish().payloads()).containsExactly("3");
+    assertThat(bus.wishes).containsExactly(List.of(0L, 0L, 0L), List.of(1L, 0L, 60_000L));
+    assertThat(List.of(take(bus.names), take(bus.names)))
+        .containsExactly("outbox 41", "é-1 1099511627776");
+    bus.connection().releaseSend();
+    bus.holdsSends = false;
+
+    // With the numbers of a new connection: those of the names stay.
+    bus.producer = 99;
+    bus.connection().end(1006, "lost");
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(bus.nextPublish().sequence()).isEqualTo(1);
+    assertThat(bus.nextPublish().sequence()).isEqualTo(2);
+    assertThat(bus.nextPublish().sequence()).isEqualTo(3);
+    assertThat(bus.names).containsExactly("outbox 41", "é-1 1099511627776");
+    confirm(2, 5, true);
+    assertThat(get(second)).isEqualTo(new Published("a", 99, 2, -1, 5, true));
+  }
+
+  @Test
   void aRefusalIsToldByItsCode() throws Exception {
     bus.confirms = false;
     EventBusClient client = connect();
@@ -188,7 +224,7 @@ class DurablePublishTest extends ClientFixture {
   }
 
   @Test
-  void optionsHaveBounds() {
+  void optionsHaveBounds() throws Exception {
     assertThatIllegalArgumentException().isThrownBy(() -> PublishOptions.expecting(-1));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> PublishOptions.DEFAULT.withDelay(Duration.ofNanos(-1)))
@@ -196,6 +232,23 @@ class DurablePublishTest extends ClientFixture {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> PublishOptions.DEFAULT.withTtl(Duration.ofDays(3651)))
         .withMessageStartingWith("ttl: ");
+    EventBusClient client = connect();
+    for (String name : List.of("", "a/b", "a b", "x".repeat(64))) {
+      assertThatThrownBy(() -> client.publish("a", EVENT, PublishOptions.producer(name, 1)))
+          .isInstanceOf(EventBusException.IllegalTopic.class)
+          .hasMessageStartingWith("producer name: ");
+    }
+    for (long number : new long[] {-1, 0, Long.MAX_VALUE - 65_536}) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> PublishOptions.producer("p", number))
+          .withMessage("number: " + number + " (expected: 1 to 9223372036854710270)");
+    }
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () ->
+                new PublishOptions(
+                    OptionalLong.empty(), Duration.ZERO, Duration.ZERO, Optional.empty(), 7))
+        .withMessage("number: 7 (expected: 0 without a producer)");
   }
 
   @Test

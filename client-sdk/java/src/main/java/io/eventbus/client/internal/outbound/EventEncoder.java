@@ -71,6 +71,7 @@ public final class EventEncoder {
    *
    * @param options for a durable topic; null for none
    * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus
+   * @throws EventBusException.IllegalTopic if the options have an illegal name
    */
   public OpenBatch.EncodedEvent encode(Event event, @Nullable PublishOptions options) {
     DurableWish wish = options == null ? null : DurableWish.of(options);

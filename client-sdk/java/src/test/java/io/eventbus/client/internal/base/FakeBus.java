@@ -96,6 +96,9 @@ public final class FakeBus implements Transport {
   /** The fields expect, delayMillis and ttlMillis of each Publish that has one of them. */
   public final BlockingQueue<List<Long>> wishes = new LinkedBlockingQueue<>();
 
+  /** The fields producerName and number of each Publish that has them, with a space between. */
+  public final BlockingQueue<String> names = new LinkedBlockingQueue<>();
+
   public final AtomicInteger cancelled = new AtomicInteger();
   public final AtomicInteger pings = new AtomicInteger();
   public volatile long producer = 77;
@@ -603,6 +606,9 @@ public final class FakeBus implements Transport {
       }
       if (view.needsDurable()) {
         wishes.add(List.of(view.expect(), view.delayMillis(), view.ttlMillis()));
+      }
+      if (view.hasProducerName()) {
+        names.add(view.producerName() + " " + view.number());
       }
       // Before a test can see the arrival, and change its mind.
       boolean answer = view.confirm() && confirms;

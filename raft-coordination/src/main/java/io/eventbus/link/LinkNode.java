@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -45,7 +46,7 @@ public final class LinkNode implements AutoCloseable {
   private final List<Consumer<LinkPeer>> watchers = new CopyOnWriteArrayList<>();
   private final IncomingLinks incoming;
   private final OutgoingLinks outgoing;
-  private volatile @Nullable DedicatedLoop dedicated;
+  private final List<DedicatedLoop> dedicated = new CopyOnWriteArrayList<>();
   private volatile @Nullable Channel listening;
   private volatile boolean closed;
 
@@ -131,27 +132,38 @@ public final class LinkNode implements AutoCloseable {
    * that finds no link open may fail on another one.
    *
    * @param kinds the parts of the channels before their first '.'
-   * @return the loop; the same one at every call
-   * @throws IllegalStateException if there is such a loop for other channels, or the node is closed
+   * @return the loop; the same one at every call with the same kinds
+   * @throws IllegalStateException if another loop has one of them, or the node is closed
    */
   public synchronized DedicatedLoop useDedicatedLoop(Set<String> kinds) {
-    DedicatedLoop known = dedicated;
     if (closed) {
       throw new IllegalStateException("the links of bus " + identity.bus() + " are closed");
     }
-    if (known == null) {
-      known = new DedicatedLoop(kinds, identity.bus(), transport);
-      dedicated = known;
-    } else if (!known.kinds().equals(kinds)) {
-      throw new IllegalStateException(
-          "channels with a dedicated loop: " + kinds + " (there is one for " + known.kinds() + ")");
+    for (DedicatedLoop known : dedicated) {
+      if (known.kinds().equals(kinds)) {
+        return known;
+      }
+      if (!Collections.disjoint(known.kinds(), kinds)) {
+        throw new IllegalStateException(
+            "channels with a dedicated loop: "
+                + kinds
+                + " (there is one for "
+                + known.kinds()
+                + ")");
+      }
     }
-    return known;
+    DedicatedLoop loop = new DedicatedLoop(kinds, identity.bus(), transport);
+    dedicated.add(loop);
+    return loop;
   }
 
   private @Nullable EventLoop dedicatedLoop(String channel) {
-    DedicatedLoop known = dedicated;
-    return known != null && known.accepts(channel) ? known.loop() : null;
+    for (DedicatedLoop known : dedicated) {
+      if (known.accepts(channel)) {
+        return known.loop();
+      }
+    }
+    return null;
   }
 
   private EventLoopGroup loops(String channel) {
@@ -364,16 +376,12 @@ public final class LinkNode implements AutoCloseable {
     }
     outgoing.close();
     incoming.close();
-    DedicatedLoop own;
+    List<DedicatedLoop> own;
     synchronized (this) {
-      own = dedicated;
+      own = List.copyOf(dedicated);
     }
-    if (own != null) {
-      own.beginEnd();
-    }
+    own.forEach(DedicatedLoop::beginEnd);
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
-    if (own != null) {
-      own.awaitEnd();
-    }
+    own.forEach(DedicatedLoop::awaitEnd);
   }
 }

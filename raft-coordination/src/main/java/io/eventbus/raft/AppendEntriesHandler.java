@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.LongConsumer;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -48,8 +49,12 @@ final class AppendEntriesHandler implements LinkService {
     Served of(RaftGroupId group) throws IOException;
   }
 
-  /** Repairs of a group that is served here. */
-  record Served(DurableAckGuard guard, LeaderContact contact) {}
+  /**
+   * Repairs of a group that is served here.
+   *
+   * @param behind told where the leader's log begins, if that is behind the end of the log here
+   */
+  record Served(DurableAckGuard guard, LeaderContact contact, LongConsumer behind) {}
 
   /**
    * Creates the service.

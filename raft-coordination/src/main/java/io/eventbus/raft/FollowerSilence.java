@@ -17,6 +17,7 @@ final class FollowerSilence {
   static final long MAX_INTERVAL_NANOS = TimeUnit.HOURS.toNanos(1);
 
   private final Logger log;
+  private final String content;
   private final LongSupplier nanoTime;
   // Written under the lock; read without it after each answer, which is the usual case.
   private volatile long failures;
@@ -33,10 +34,12 @@ final class FollowerSilence {
    * Creates the log of a follower that has not failed yet.
    *
    * @param log receives the lines
+   * @param content name of what it does not accept, as "the registry's log"
    * @param nanoTime as {@link System#nanoTime}
    */
-  FollowerSilence(Logger log, LongSupplier nanoTime) {
+  FollowerSilence(Logger log, String content, LongSupplier nanoTime) {
     this.log = log;
+    this.content = content;
     this.nanoTime = nanoTime;
   }
 
@@ -71,11 +74,12 @@ final class FollowerSilence {
     }
     if (count == 1) {
       // The bus may be restarting.
-      log.info("Bus {} does not accept the registry's log: {}", follower, cause.toString());
+      log.info("Bus {} does not accept {}: {}", follower, content, cause.toString());
     } else {
       log.warn(
-          "Bus {} has not accepted the registry's log for {} s ({} attempts), last: {}",
+          "Bus {} has not accepted {} for {} s ({} attempts), last: {}",
           follower,
+          content,
           Duration.ofNanos(since).toSeconds(),
           count,
           cause.toString());
@@ -98,8 +102,9 @@ final class FollowerSilence {
     }
     if (tell) {
       log.info(
-          "Bus {} accepts the registry's log again, after {} ms and {} attempts",
+          "Bus {} accepts {} again, after {} ms and {} attempts",
           follower,
+          content,
           Duration.ofNanos(since).toMillis(),
           count);
     }

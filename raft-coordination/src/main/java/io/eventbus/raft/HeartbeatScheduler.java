@@ -9,12 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * lives, and what is committed. Any thread may call any method; it never waits.
  */
 final class HeartbeatScheduler {
-  /**
-   * Time without a message after which a follower is told what is committed: well below the time
-   * that a person notices, well above the time between entries under load.
-   */
-  static final Duration COMMIT_DELAY = Duration.ofMillis(10);
-
   /** Time by which a heartbeat may go early, so that no thread is woken twice for it. */
   private static final int EARLY_MILLIS = 5;
 
@@ -41,6 +35,7 @@ final class HeartbeatScheduler {
   private final Follower follower;
   private final FollowerRpc timer;
   private final long periodMillis;
+  private final Duration commitDelay;
   private final AtomicBoolean telling = new AtomicBoolean();
   private final AtomicBoolean active = new AtomicBoolean();
 
@@ -48,11 +43,14 @@ final class HeartbeatScheduler {
    * Creates a scheduler; it begins later.
    *
    * @param periodMillis the time between heartbeats, in milliseconds
+   * @param commitDelay see {@link TransportSettings}
    */
-  HeartbeatScheduler(Follower follower, FollowerRpc timer, long periodMillis) {
+  HeartbeatScheduler(
+      Follower follower, FollowerRpc timer, long periodMillis, Duration commitDelay) {
     this.follower = follower;
     this.timer = timer;
     this.periodMillis = periodMillis;
+    this.commitDelay = commitDelay;
   }
 
   /** Sends heartbeats from now on. */
@@ -106,7 +104,7 @@ final class HeartbeatScheduler {
   void tellCommit() {
     if (follower.isActive() && follower.isBehindCommit() && telling.compareAndSet(false, true)) {
       try {
-        timer.after(COMMIT_DELAY, this::tell);
+        timer.after(commitDelay, this::tell);
       } catch (RejectedExecutionException e) {
         telling.set(false);
       }
@@ -118,7 +116,7 @@ final class HeartbeatScheduler {
     if (!follower.isActive() || !follower.isBehindCommit()) {
       return;
     }
-    if (follower.silenceMillis() < COMMIT_DELAY.toMillis()) {
+    if (follower.silenceMillis() < commitDelay.toMillis()) {
       // Entries are on their way, one after the other, and tell it.
       tellCommit();
     } else {

@@ -39,7 +39,7 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
   private static final Logger log = LoggerFactory.getLogger(LinkAppender.class);
 
   /**
-   * Number of the newest entries that are in memory: at most 1 MiB each, less than the two closed
+   * Number of the newest entries that are in memory as a rule: as many of them are smaller than the
    * segments of the log that are kept there.
    */
   private static final int MAX_BEHIND = 8;
@@ -53,7 +53,7 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
   private final FollowerRpc rpc;
   private final SnapshotSender snapshots;
   private final HeartbeatScheduler heartbeats;
-  private final FollowerSilence silence = new FollowerSilence(log, System::nanoTime);
+  private final FollowerSilence silence;
 
   /** Set while a thread has the turn. */
   private final AtomicBoolean turn = new AtomicBoolean();
@@ -69,11 +69,16 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
   private volatile @Nullable Throwable broken;
 
   LinkAppender(
-      RaftServer.Division server, LeaderState leader, FollowerInfo follower, FollowerRpc rpc) {
+      RaftServer.Division server,
+      LeaderState leader,
+      FollowerInfo follower,
+      FollowerRpc rpc,
+      TransportSettings settings) {
     super(server, leader, follower);
     this.rpc = rpc;
     this.snapshots = new SnapshotSender(this, rpc);
-    this.heartbeats = new HeartbeatScheduler(this, rpc, heartbeatMillis());
+    this.silence = new FollowerSilence(log, settings.content(), System::nanoTime);
+    this.heartbeats = new HeartbeatScheduler(this, rpc, heartbeatMillis(), settings.commitDelay());
   }
 
   @Override
@@ -263,10 +268,17 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
     boolean fine = false;
     try {
       SnapshotInfo snapshot = shouldInstallSnapshot();
-      if (snapshot != null) {
-        snapshots.send(snapshot);
-      } else {
+      if (snapshot != null && snapshot.getFiles().isEmpty()) {
+        // There is nothing to send; a member that is new may need nothing but entries.
+        getFollower().setAttemptedToInstallSnapshot();
+        snapshot = shouldInstallSnapshot();
+      }
+      if (snapshot == null) {
         fine = sendEntries();
+      } else if (snapshot.getFiles().isEmpty()) {
+        leaveBehind();
+      } else {
+        snapshots.send(snapshot);
       }
     } finally {
       smooth = fine;
@@ -274,6 +286,17 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
     }
     heartbeats.begin();
     heartbeats.tellCommit();
+  }
+
+  /**
+   * Tells the follower that the entries that it needs are gone: no snapshot of this group can be
+   * sent. Heartbeats go on, so that it does not stand for election.
+   */
+  private void leaveBehind() throws InterruptedException, IOException {
+    snapshots.tellBegin();
+    if (beat()) {
+      TimeUnit.MILLISECONDS.sleep(heartbeatMillis());
+    }
   }
 
   /** Sends entries until there is an answer, or nothing to be sent any more. */

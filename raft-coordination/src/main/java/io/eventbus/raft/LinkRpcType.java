@@ -50,7 +50,7 @@ public final class LinkRpcType implements RpcType {
     @Override
     public LogAppender newLogAppender(
         RaftServer.Division server, LeaderState leader, FollowerInfo follower) {
-      return new LinkAppender(server, leader, follower, transport);
+      return new LinkAppender(server, leader, follower, transport, transport.settings());
     }
 
     @Override

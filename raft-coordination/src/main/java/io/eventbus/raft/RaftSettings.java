@@ -4,7 +4,6 @@ import java.io.File;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.RaftServerConfigKeys.Log;
@@ -22,7 +21,6 @@ final class RaftSettings {
 
   static RaftProperties of(RatisServer.Options options) {
     RaftProperties p = new RaftProperties();
-    RaftConfigKeys.Rpc.setType(p, new LinkRpcType());
     File storage = options.directory().toFile();
     RaftServerConfigKeys.setStorageDir(p, List.of(storage));
     RaftServerConfigKeys.setRemovedGroupsDir(p, new File(storage, "removed-groups"));

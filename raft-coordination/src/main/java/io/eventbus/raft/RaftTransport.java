@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongConsumer;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
@@ -72,8 +73,9 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   private final LinkNode links;
   private final PeerBook peers;
   private final InetSocketAddress address;
+  private final TransportSettings settings;
+  private final RaftServices services;
   private final Duration deadline;
-  private final Duration snapshotDeadline;
 
   /**
    * Threads that answer others: Ratis writes to the disk then, which threads that move bytes must
@@ -88,26 +90,48 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
 
   private volatile @Nullable RaftServer server;
 
+  /** Check that has not passed yet; null for none. */
+  private volatile @Nullable Check check;
+
   RaftTransport(
       LinkNode links,
       PeerBook peers,
       InetSocketAddress address,
-      Duration deadline,
-      Duration snapshotDeadline,
+      TransportSettings settings,
       ExecutorService workers,
       DedicatedLoop raftLoop) {
     this.links = links;
     this.peers = peers;
     this.address = address;
-    this.deadline = deadline;
-    this.snapshotDeadline = snapshotDeadline;
+    this.settings = settings;
+    this.services = settings.services();
+    this.deadline = settings.timeout();
     this.workers = workers;
     this.raftLoop = raftLoop;
   }
 
-  /** Admits messages to a group to the server, once it has started. */
-  void admit(RaftGroupId group, DurableAckGuard guard, LeaderContact contact) {
-    groups.put(group, new AppendEntriesHandler.Served(guard, contact));
+  TransportSettings settings() {
+    return settings;
+  }
+
+  /**
+   * Admits messages to a group to the server, once it has started.
+   *
+   * @param behind told where the leader's log begins, if that is behind the end of the log here
+   */
+  void admit(RaftGroupId group, DurableAckGuard guard, LeaderContact contact, LongConsumer behind) {
+    groups.put(group, new AppendEntriesHandler.Served(guard, contact, behind));
+  }
+
+  /** Sends nothing, and answers nothing, before that check of the started server has passed. */
+  void hold(Check newCheck) {
+    check = newCheck;
+  }
+
+  /** Check of a server that has read its files. */
+  interface Check {
+    /** Checks; the server does not start if it throws. */
+    void check(RaftServer server) throws IOException;
   }
 
   private AppendEntriesHandler.Served served(RaftGroupId group) throws IOException {
@@ -125,20 +149,24 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
 
   private void offerAll(RaftServer server) {
     links.offer(
-        RaftServices.APPEND_ENTRIES,
+        services.appendEntries(),
         new AppendEntriesHandler(
             server, this::served, workers, this::after, deadline.dividedBy(2)));
     offer(
-        RaftServices.REQUEST_VOTE,
+        services.requestVote(),
         request ->
             CompletableFuture.completedFuture(
                 server.requestVote(RequestVoteRequestProto.parseFrom(request)).toByteArray()));
     offer(
-        RaftServices.INSTALL_SNAPSHOT,
+        services.installSnapshot(),
         request -> {
           InstallSnapshotRequestProto snapshot = InstallSnapshotRequestProto.parseFrom(request);
           RaftGroupId group = group(snapshot.getServerRequest());
           RaftServer.Division division = server.getDivision(group);
+          if (snapshot.hasNotification()) {
+            return CompletableFuture.completedFuture(
+                noted(served(group), division, snapshot).toByteArray());
+          }
           InstallSnapshotReplyProto reply = RedundantSnapshotReply.reply(division, snapshot);
           if (reply == null) {
             ListenerPromotionGuard.end(division);
@@ -153,12 +181,24 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
           return CompletableFuture.completedFuture(reply.toByteArray());
         });
     offer(
-        RaftServices.START_ELECTION,
+        services.startElection(),
         request ->
             CompletableFuture.completedFuture(
                 server
                     .startLeaderElection(StartLeaderElectionRequestProto.parseFrom(request))
                     .toByteArray()));
+  }
+
+  /** Takes note that this member needs entries that the leader has no more. */
+  private static InstallSnapshotReplyProto noted(
+      AppendEntriesHandler.Served served,
+      RaftServer.Division division,
+      InstallSnapshotRequestProto notice) {
+    served.behind().accept(notice.getNotification().getFirstAvailableTermIndex().getIndex());
+    return InstallSnapshotReplyProto.newBuilder()
+        .setTerm(division.getInfo().getCurrentTerm())
+        .setResult(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE)
+        .build();
   }
 
   static RaftGroupId group(RaftRpcRequestProto head) {
@@ -191,8 +231,8 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   public CompletableFuture<AppendEntriesReplyProto> append(AppendEntriesRequestProto request) {
     return send(
             bus(request.getServerRequest()),
-            RaftServices.RAFT,
-            RaftServices.APPEND_ENTRIES,
+            services.channel(),
+            services.appendEntries(),
             request.toByteArray(),
             limit(request))
         .thenCompose(RaftTransport::appendReply);
@@ -225,8 +265,8 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
         RequestVoteReplyProto.parseFrom(
             call(
                 request.getServerRequest(),
-                RaftServices.RAFT,
-                RaftServices.REQUEST_VOTE,
+                services.channel(),
+                services.requestVote(),
                 request.toByteArray(),
                 deadline)));
   }
@@ -238,10 +278,10 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
       return InstallSnapshotReplyProto.parseFrom(
           call(
               request.getServerRequest(),
-              RaftServices.SNAPSHOTS,
-              RaftServices.INSTALL_SNAPSHOT,
+              services.snapshotChannel(),
+              services.installSnapshot(),
               request.toByteArray(),
-              snapshotDeadline));
+              settings.snapshotTimeout()));
     } catch (IOException e) {
       pause();
       throw e;
@@ -267,8 +307,8 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
     return StartLeaderElectionReplyProto.parseFrom(
         call(
             request.getServerRequest(),
-            RaftServices.RAFT,
-            RaftServices.START_ELECTION,
+            services.channel(),
+            services.startElection(),
             request.toByteArray(),
             deadline));
   }
@@ -296,6 +336,9 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
 
   private CompletableFuture<byte[]> send(
       String bus, String channel, int service, byte[] request, Duration limit) {
+    if (check != null) {
+      return CompletableFuture.failedFuture(new IOException("this server is being started"));
+    }
     InetSocketAddress target = peers.find(bus);
     return target == null
         ? CompletableFuture.failedFuture(new IOException("no address is known"))
@@ -324,10 +367,16 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   }
 
   @Override
-  public void start() {
+  public void start() throws IOException {
     // Not before: while Ratis is still reading its files it accepts messages all the same, knows
     // neither its term nor its vote then, and fails to start if it came to follow a leader.
-    offerAll(Objects.requireNonNull(server, "server"));
+    RaftServer started = Objects.requireNonNull(server, "server");
+    Check open = check;
+    if (open != null) {
+      open.check(started);
+      check = null;
+    }
+    offerAll(started);
   }
 
   @Override
@@ -337,9 +386,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
 
   @Override
   public void close() {
-    for (int service = RaftServices.REQUEST_VOTE;
-        service <= RaftServices.START_ELECTION;
-        service++) {
+    for (int service = services.requestVote(); service <= services.startElection(); service++) {
       links.withdraw(service);
     }
   }

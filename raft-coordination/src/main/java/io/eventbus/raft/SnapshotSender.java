@@ -7,7 +7,9 @@ import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LogAppender;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.statemachine.SnapshotInfo;
+import org.apache.ratis.util.Timestamp;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,8 +20,13 @@ import org.slf4j.LoggerFactory;
 final class SnapshotSender {
   private static final Logger log = LoggerFactory.getLogger(SnapshotSender.class);
 
+  private static final int TELL_MILLIS = 1_000;
+
   private final LogAppender appender;
   private final FollowerRpc rpc;
+
+  private @Nullable Timestamp told;
+  private boolean logged;
 
   SnapshotSender(LogAppender appender, FollowerRpc rpc) {
     this.appender = appender;
@@ -60,6 +67,35 @@ final class SnapshotSender {
       default -> {
         // Sent again later.
       }
+    }
+  }
+
+  /**
+   * Tells the follower where the log begins, behind the end of its own, and that there is no
+   * snapshot; about once a second, since it may have been restarted.
+   */
+  void tellBegin() throws InterruptedIOException {
+    TermIndex begin = appender.shouldNotifyToInstallSnapshot();
+    if (begin == null || (told != null && told.elapsedTimeMs() < TELL_MILLIS)) {
+      return;
+    }
+    told = Timestamp.currentTime();
+    if (!logged) {
+      logged = true;
+      log.warn(
+          "{}: the follower's next entry is {}, the log begins at {}: the follower needs a copy of"
+              + " the state",
+          appender,
+          appender.getFollower().getNextIndex(),
+          begin.getIndex());
+    }
+    try {
+      InstallSnapshotReplyProto unused =
+          rpc.installSnapshot(appender.newInstallSnapshotNotificationRequest(begin));
+    } catch (InterruptedIOException e) {
+      throw e;
+    } catch (IOException e) {
+      log.debug("{}: not told that the log begins at {}", appender, begin, e);
     }
   }
 

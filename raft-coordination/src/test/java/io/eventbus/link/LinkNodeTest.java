@@ -119,14 +119,7 @@ class LinkNodeTest {
       assertThat(threadOf(a, address, channel)).isNotEqualTo(own);
     }
     Thread mine = CompletableFuture.supplyAsync(Thread::currentThread, here).get();
-    CompletableFuture<Thread> completing = new CompletableFuture<>();
-    here.execute(
-        () -> {
-          var unused =
-              a.call(address, "quick", ECHO, new byte[0], LONG)
-                  .thenRun(() -> completing.complete(Thread.currentThread()));
-        });
-    assertThat(completing.get(60, TimeUnit.SECONDS)).isSameAs(mine);
+    assertThat(completing(a, here, address, "quick")).isSameAs(mine);
     // At once if the caller is on it.
     List<Integer> order = new ArrayList<>();
     CompletableFuture.runAsync(
@@ -138,8 +131,27 @@ class LinkNodeTest {
         .get(60, TimeUnit.SECONDS);
     assertThat(order).containsExactly(1, 2);
     assertThat(a.useDedicatedLoop(Set.of("quick"))).isSameAs(here);
-    assertThatThrownBy(() -> a.useDedicatedLoop(Set.of("other")))
+    DedicatedLoop other = a.useDedicatedLoop(Set.of("other"));
+    Thread another = CompletableFuture.supplyAsync(Thread::currentThread, other).get();
+    assertThat(another).isNotSameAs(mine);
+    assertThat(completing(a, other, address, "other")).isSameAs(another);
+    assertThat(a.useDedicatedLoop(Set.of("quick"))).isSameAs(here);
+    assertThatThrownBy(() -> a.useDedicatedLoop(Set.of("other", "more")))
         .isInstanceOf(IllegalStateException.class);
+  }
+
+  /** Returns the thread on which a call is answered that a loop has made. */
+  private static Thread completing(
+      LinkNode node, DedicatedLoop loop, InetSocketAddress address, String channel)
+      throws Exception {
+    CompletableFuture<Thread> completing = new CompletableFuture<>();
+    loop.execute(
+        () -> {
+          var unused =
+              node.call(address, channel, ECHO, new byte[0], LONG)
+                  .thenRun(() -> completing.complete(Thread.currentThread()));
+        });
+    return completing.get(60, TimeUnit.SECONDS);
   }
 
   @Test

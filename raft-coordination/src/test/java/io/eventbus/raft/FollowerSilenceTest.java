@@ -17,7 +17,8 @@ class FollowerSilenceTest {
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
   private final Logger logger = new LoggerContext().getLogger("test");
   private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 5);
-  private final FollowerSilence silence = new FollowerSilence(logger, now::get);
+  private final FollowerSilence silence =
+      new FollowerSilence(logger, "the registry's log", now::get);
 
   FollowerSilenceTest() {
     logger.setLevel(Level.INFO);

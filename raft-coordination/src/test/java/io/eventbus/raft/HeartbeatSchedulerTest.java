@@ -16,10 +16,12 @@ import org.junit.jupiter.api.Test;
 
 class HeartbeatSchedulerTest {
   private static final long PERIOD = 50;
+  private static final Duration COMMIT_DELAY = Duration.ofMillis(10);
 
   private final Timer timer = new Timer();
   private final Listening follower = new Listening();
-  private final HeartbeatScheduler heartbeats = new HeartbeatScheduler(follower, timer, PERIOD);
+  private final HeartbeatScheduler heartbeats =
+      new HeartbeatScheduler(follower, timer, PERIOD, COMMIT_DELAY);
 
   @Test
   void heartbeatsGoEveryPeriodWithOneTimerAtATime() {
@@ -131,9 +133,9 @@ class HeartbeatSchedulerTest {
     for (int commits = 0; commits < 5; commits++) {
       heartbeats.tellCommit();
     }
-    assertThat(timer.delays()).containsExactly(HeartbeatScheduler.COMMIT_DELAY.toMillis());
+    assertThat(timer.delays()).containsExactly(COMMIT_DELAY.toMillis());
     assertThat(follower.heartbeats).isZero();
-    follower.silence = HeartbeatScheduler.COMMIT_DELAY.toMillis();
+    follower.silence = COMMIT_DELAY.toMillis();
     timer.fire();
     assertThat(follower.heartbeats).isEqualTo(1);
     assertThat(timer.delays()).isEmpty();
@@ -146,11 +148,11 @@ class HeartbeatSchedulerTest {
   void entriesOnTheirWayTellTheCommitAndAreLookedAfterAgain() {
     follower.behind = true;
     heartbeats.tellCommit();
-    follower.silence = HeartbeatScheduler.COMMIT_DELAY.toMillis() - 1;
+    follower.silence = COMMIT_DELAY.toMillis() - 1;
     for (int messages = 0; messages < 3; messages++) {
       timer.fire();
       assertThat(follower.heartbeats).isZero();
-      assertThat(timer.delays()).containsExactly(HeartbeatScheduler.COMMIT_DELAY.toMillis());
+      assertThat(timer.delays()).containsExactly(COMMIT_DELAY.toMillis());
     }
     follower.silence++;
     timer.fire();

@@ -75,7 +75,13 @@ class LinkAppenderTest {
           fake(RaftServer.Division.class, this::ofDivision),
           fake(LeaderState.class, this::ofLeader),
           fake(FollowerInfo.class, this::ofFollower),
-          rpc);
+          rpc,
+          new TransportSettings(
+              RaftServices.DEFAULT,
+              "the registry's log",
+              Duration.ofHours(1),
+              Duration.ofHours(1),
+              Duration.ofMillis(10)));
 
   private @Nullable Object ofDivision(String method, Object[] arguments) {
     return switch (method) {

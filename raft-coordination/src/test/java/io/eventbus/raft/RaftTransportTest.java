@@ -73,11 +73,12 @@ class RaftTransportTest {
             links,
             peers,
             address,
-            deadline,
-            DEADLINE,
+            new TransportSettings(
+                RaftServices.DEFAULT, "the log", deadline, DEADLINE, Duration.ofMillis(10)),
             workers,
             links.useDedicatedLoop(Set.of(RaftServices.RAFT)));
-    transport.admit(GROUP, new DurableAckGuard(() -> false), new LeaderContact(System::nanoTime));
+    transport.admit(
+        GROUP, new DurableAckGuard(() -> false), new LeaderContact(System::nanoTime), begin -> {});
     return transport;
   }
 

@@ -350,6 +350,41 @@ public final class RatisGroup
     return served.stream().anyMatch(bus -> !now.contains(bus));
   }
 
+  /** Returns the ids of all members. */
+  public List<String> memberIds() {
+    RaftMembers now = members();
+    List<String> ids = new ArrayList<>(now.voterIds());
+    ids.addAll(now.listenerIds());
+    return ids;
+  }
+
+  /** Returns the index of the first entry that is in the log here; -1 for none. */
+  public long logBegin() {
+    try {
+      return server.getDivision(group).getRaftLog().getStartIndex();
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  /** Returns the index of the next entry of the log here; -1 if the group has ended. */
+  public long logEnd() {
+    try {
+      return server.getDivision(group).getRaftLog().getNextIndex();
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  /** Returns whether Ratis has closed the group, and released its files. */
+  public boolean isClosed() {
+    try {
+      return server.getDivision(group).getInfo().getLifeCycleState() == LifeCycle.State.CLOSED;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
   /** Returns whether Ratis still runs the group. */
   public boolean isAlive() {
     try {

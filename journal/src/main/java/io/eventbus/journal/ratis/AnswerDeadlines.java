@@ -82,7 +82,9 @@ final class AnswerDeadlines {
       answer.complete(
           null,
           new JournalsUnavailableException(
-              "journal: no answer within " + timeout + " (expected: a faster disk)"));
+              "journal: no answer within "
+                  + timeout
+                  + " (expected: a faster disk, and a majority of the replicas)"));
     }
   }
 

@@ -1,5 +1,6 @@
 package io.eventbus.journal.ratis;
 
+import java.nio.ByteBuffer;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
@@ -7,8 +8,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 /** Entry on its way into the log. */
 record EntryMessage(ByteString content) implements Message {
   /** Returns the message of an entry, whose bytes are not copied and never change. */
-  static EntryMessage of(byte[] entry) {
-    return new EntryMessage(UnsafeByteOperations.unsafeWrap(entry));
+  static EntryMessage of(ByteBuffer entry) {
+    return new EntryMessage(UnsafeByteOperations.unsafeWrap(entry.slice()));
   }
 
   @Override

@@ -87,7 +87,7 @@ final class ShardDuties {
   private final Set<Integer> damaged = new HashSet<>();
 
   /**
-   * Creates the duties of a shard that has just become ready: everything is looked at.
+   * Creates the duties of a leader.
    *
    * @param log takes a record
    */
@@ -101,7 +101,13 @@ final class ShardDuties {
     this.catalog = catalog;
     this.clock = clock;
     nextCursorExpiry = clock.stamp() + EXPIRY_INTERVAL_MILLIS;
-    catalog.get().all().forEach(item -> delaying.add(item.number()));
+  }
+
+  /** Has everything looked at. From before this call on, {@link #applied} is called. */
+  void begin() {
+    synchronized (changed) {
+      catalog.get().all().forEach(item -> delaying.add(item.number()));
+    }
   }
 
   /** Takes note of an entry. Any thread. */

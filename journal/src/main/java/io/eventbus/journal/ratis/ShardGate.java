@@ -15,6 +15,7 @@ import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
+import io.eventbus.journal.codec.ShardRecord.Tick;
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;
@@ -48,10 +49,13 @@ final class ShardGate {
   /** Maximum number of records under way that want an entry for themselves. */
   private static final int MAX_ALONE = 64;
 
+  /** Maximum number of callers that wait for a confirmation. */
+  private static final int MAX_CONFIRMING = 4_096;
+
   private static final GateLimits LIMITS =
       new GateLimits(3, 4_096, MAX_PIECE_BYTES, 1_000_000, 1L << 30);
 
-  /** Log of the shard, at its leader. */
+  /** Log of the shard. */
   interface Log {
     /** Appends an entry, which never changes; the future has the results of its records. */
     CompletableFuture<List<RecordResult>> append(byte[] entry);
@@ -71,6 +75,7 @@ final class ShardGate {
   private final ThreadLocal<EntryReader> readers = ThreadLocal.withInitial(EntryReader::new);
   private final AtomicLong pendingBytes = new AtomicLong();
   private final AtomicLong alone = new AtomicLong();
+  private final AtomicLong confirming = new AtomicLong();
   private final long maxPendingBytes;
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
   private boolean closed;
@@ -106,7 +111,9 @@ final class ShardGate {
     public void committed(long tookNanos) {}
   }
 
-  private CompletableFuture<List<RecordResult>> propose(List<Encoded> records) {
+  private CompletableFuture<List<RecordResult>> propose(List<Encoded> asked) {
+    // An entry that confirms what is before it has a record that changes nothing.
+    List<Encoded> records = asked.isEmpty() ? List.of(encode(new Tick())) : asked;
     int size = EntryWriter.HEAD_BYTES;
     for (Encoded record : records) {
       size += record.recordBytes();
@@ -353,12 +360,25 @@ final class ShardGate {
     }
   }
 
+  /**
+   * Completes when all that was committed anywhere before the call is applied here: by an entry of
+   * the log, which all that wait share. A leader that was replaced would answer any other question
+   * as if it were none. Fails as the log does.
+   */
+  CompletableFuture<Void> confirm() {
+    if (confirming.incrementAndGet() > MAX_CONFIRMING) {
+      confirming.decrementAndGet();
+      return CompletableFuture.failedFuture(noRoom());
+    }
+    return batcher.confirm().whenComplete((nothing, error) -> confirming.decrementAndGet());
+  }
+
   private static JournalsUnavailableException noRoom() {
     return new JournalsUnavailableException(
         "journal: too much is under way (expected: another try later)");
   }
 
-  private static JournalsUnavailableException unavailable(@Nullable Throwable error) {
+  static JournalsUnavailableException unavailable(@Nullable Throwable error) {
     Throwable cause = error instanceof CompletionException ? error.getCause() : error;
     if (cause instanceof JournalsUnavailableException known) {
       return known;

@@ -55,8 +55,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Journals of a bus that has one shard, of which it is the only voter. After a failure of the disk
- * the shard is opened anew, again and again; meanwhile everything that is asked for is unavailable.
+ * Journals of a bus that has a replica of one shard, perhaps the only one. After a failure of the
+ * disk the replica is opened anew, again and again; meanwhile everything that is asked for is
+ * unavailable.
  */
 public final class ShardJournals implements Journals, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ShardJournals.class);
@@ -71,6 +72,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
   // Null while the shard is opened anew, and at the end.
   private volatile @Nullable ShardServer current;
   private volatile JournalCatalog catalog = JournalCatalog.of(List.of());
+  private final CompletableFuture<Void> ready = new CompletableFuture<>();
   private volatile boolean closed;
   // The shard that is to be closed; confined to the opener, and to the end.
   private @Nullable ShardServer last;
@@ -89,7 +91,9 @@ public final class ShardJournals implements Journals, AutoCloseable {
   }
 
   /**
-   * Opens the journals of a bus, and returns when everything that was confirmed can be read.
+   * Opens the journals of a bus. If it has the only replica, everything that was confirmed can be
+   * read then. If there are several it can be read when the {@link #ready} stage is complete, which
+   * takes a majority; until then reading yields what this replica has, and writing waits.
    *
    * @throws IOException if files are missing, damaged, another's or in use, saying which
    */
@@ -111,6 +115,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     catalog = opened.catalog();
     current = opened;
     life.begin();
+    var unused = opened.ready().thenRun(() -> ready.complete(null));
   }
 
   /** Observer of a shard from its opening to its failure. */
@@ -216,6 +221,30 @@ public final class ShardJournals implements Journals, AutoCloseable {
   /** Returns the shard, which is open. */
   ShardServer shard() {
     return Objects.requireNonNull(current, "open");
+  }
+
+  /**
+   * Returns a stage that completes once a replica here has applied everything that was committed
+   * when it was opened. Completed on a thread that must not wait.
+   */
+  public CompletionStage<Void> ready() {
+    return ready.minimalCompletionStage();
+  }
+
+  /** Returns the state of the shard as this bus knows it; null while it is opened anew. */
+  public @Nullable ShardStatus status() {
+    ShardServer shard = current;
+    return shard == null ? null : shard.status();
+  }
+
+  /**
+   * Completes when this bus has applied everything that was committed at any bus before the call:
+   * what is read afterwards is no older. Fails with {@link JournalsUnavailableException} after 2 s.
+   * Completed on a thread that must not wait.
+   */
+  public CompletionStage<Void> appliedUpToNow() {
+    ShardServer shard = current;
+    return shard == null ? CompletableFuture.failedFuture(unavailable()) : shard.appliedUpToNow();
   }
 
   private JournalsUnavailableException unavailable() {

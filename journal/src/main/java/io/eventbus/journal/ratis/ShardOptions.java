@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Settings of a shard at this bus.
@@ -17,6 +18,7 @@ import java.util.function.LongSupplier;
  * @param cluster the cluster of the bus
  * @param shard number of the shard, 1 or more
  * @param member the replica: bus and generation, as {@code bus~1}
+ * @param replicas all replicas; null if this is the only one
  * @param resources memory that all stores of the process share; not closed with the shard
  * @param tuning {@link Tuning#DEFAULT} but in tests
  */
@@ -25,8 +27,31 @@ public record ShardOptions(
     UUID cluster,
     int shard,
     String member,
+    @Nullable ShardReplicas replicas,
     StoreResources resources,
     Tuning tuning) {
+  /**
+   * Checks the members.
+   *
+   * @throws IllegalArgumentException if the replica is none of them
+   */
+  public ShardOptions {
+    if (replicas != null) {
+      ShardMember unused = replicas.member(member);
+    }
+  }
+
+  /** Creates settings of a shard with one replica. */
+  public ShardOptions(
+      Path directory,
+      UUID cluster,
+      int shard,
+      String member,
+      StoreResources resources,
+      Tuning tuning) {
+    this(directory, cluster, shard, member, null, resources, tuning);
+  }
+
   /**
    * Settings that only tests and measurements change.
    *
@@ -39,6 +64,10 @@ public record ShardOptions(
    *     of its store
    * @param dutyInterval time between two looks at what is due, such as delayed events
    * @param wallMillis the time of this bus, in milliseconds since the epoch
+   * @param electionTimeoutMin minimum time without a leader before a voter stands for election, if
+   *     there are several replicas
+   * @param electionTimeoutMax maximum of that time
+   * @param maxLogBytes size up to which the log is kept for members that lack it
    */
   public record Tuning(
       StoreOptions store,
@@ -47,7 +76,10 @@ public record ShardOptions(
       Duration answerTimeout,
       Duration openTimeout,
       Duration dutyInterval,
-      LongSupplier wallMillis) {
+      LongSupplier wallMillis,
+      Duration electionTimeoutMin,
+      Duration electionTimeoutMax,
+      long maxLogBytes) {
     /** Settings of a bus. */
     public static final Tuning DEFAULT =
         new Tuning(
@@ -57,7 +89,10 @@ public record ShardOptions(
             Duration.ofSeconds(30),
             Duration.ofSeconds(60),
             Duration.ofMillis(100),
-            System::currentTimeMillis);
+            System::currentTimeMillis,
+            Duration.ofMillis(500),
+            Duration.ofMillis(1_000),
+            4L << 30);
 
     /** Checks the bound. */
     public Tuning {

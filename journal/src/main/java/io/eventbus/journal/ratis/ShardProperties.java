@@ -23,17 +23,36 @@ final class ShardProperties {
 
   private ShardProperties() {}
 
-  static RaftProperties of(Path directory) {
-    RaftProperties p = new RaftProperties();
+  /** Returns the settings of the only voter, which waits for no other. */
+  static RaftProperties ofSingleVoter(Path directory) {
+    RaftProperties p = of(directory);
     RaftConfigKeys.Rpc.setType(p, new SingleVoterRpcType());
-    RaftServerConfigKeys.setStorageDir(p, List.of(directory.toFile()));
-    RaftServerConfigKeys.setRemovedGroupsDir(p, directory.resolve("removed-groups").toFile());
-
-    // The only voter waits for no other.
     Rpc.setTimeoutMin(p, millis(100));
     Rpc.setTimeoutMax(p, millis(200));
     RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(
         p, TimeDuration.valueOf(1, TimeUnit.DAYS));
+    return p;
+  }
+
+  /** Returns the settings of one replica of several. */
+  static RaftProperties ofReplica(Path directory, ShardOptions.Tuning tuning) {
+    RaftProperties p = of(directory);
+    Rpc.setTimeoutMin(p, millis(tuning.electionTimeoutMin().toMillis()));
+    Rpc.setTimeoutMax(p, millis(tuning.electionTimeoutMax().toMillis()));
+    Rpc.setSleepTime(p, millis(25));
+    // A leader that has lost its majority stands again as soon as any other voter, not after 10 s.
+    RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(
+        p, millis(tuning.electionTimeoutMax().toMillis()));
+    Log.setAppendEntriesComposeEnabled(p, false);
+    Log.Appender.setWaitTimeMin(p, TimeDuration.ZERO);
+    return p;
+  }
+
+  private static RaftProperties of(Path directory) {
+    RaftProperties p = new RaftProperties();
+    RaftServerConfigKeys.setStorageDir(p, List.of(directory.toFile()));
+    RaftServerConfigKeys.setRemovedGroupsDir(p, directory.resolve("removed-groups").toFile());
+
     // After a sleep of the machine or a stop of the process it goes on; Ratis would end itself.
     RaftServerConfigKeys.setCloseThreshold(p, TimeDuration.valueOf(3_650, TimeUnit.DAYS));
 
@@ -49,6 +68,7 @@ final class ShardProperties {
     Log.setPreallocatedSize(p, SizeInBytes.valueOf("16KB"));
     Log.setWriteBufferSize(p, SizeInBytes.valueOf(MAX_LOG_ENTRY_BYTES + 8L));
     Log.Appender.setBufferByteLimit(p, SizeInBytes.valueOf(MAX_LOG_ENTRY_BYTES));
+    // The state machine keeps what members lack.
     Log.setPurgeUptoSnapshotIndex(p, true);
     Log.setPurgePreservationLogNum(p, 0);
     Log.setPurgeGap(p, 1);

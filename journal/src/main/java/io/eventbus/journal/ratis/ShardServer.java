@@ -20,41 +20,43 @@ import io.eventbus.journal.store.AppliedEntry;
 import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreIdentity;
 import io.eventbus.journal.store.StoreLease;
+import io.eventbus.raft.AppliedIndex;
+import io.eventbus.raft.GroupLog;
 import io.eventbus.raft.RatisGroup;
-import io.eventbus.raft.repair.LeaderContact;
+import io.eventbus.raft.members.RaftMembers;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.apache.ratis.protocol.RaftGroup;
-import org.apache.ratis.protocol.RaftGroupId;
-import org.apache.ratis.protocol.RaftPeer;
-import org.apache.ratis.protocol.RaftPeerId;
-import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
-import org.apache.ratis.server.storage.RaftStorage.StartupOption;
-import org.apache.ratis.util.LifeCycle;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Life of a shard at this bus: from its files up to the first failure. It is the only voter of its
- * Raft group. After a failure it is closed, and another one goes on with the files.
+ * Life of a replica of a shard at this bus: from its files up to the first failure. After a failure
+ * it is closed, and another one goes on with the files.
  *
  * <p>Threads: "shard-N-submit" hands entries to Ratis, "shard-N-timers" watches deadlines and never
- * waits, "shard-N-duties" does the leader's duties. Any thread may call any method.
+ * waits, "shard-N-duties" cuts the log and does the leader's duties, "shard-N-raft" answers the
+ * Ratis of other buses. Any thread may call any method.
  */
 final class ShardServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ShardServer.class);
@@ -62,8 +64,12 @@ final class ShardServer implements AutoCloseable {
   private static final long READY_POLL_MILLIS = 5;
   private static final long SWEEP_MILLIS = 100;
   private static final long SNAPSHOT_CHECK_MILLIS = 1_000;
-  private static final long SNAPSHOT_TIMEOUT_MILLIS = 10_000;
-  private static final long CLOSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long HAND_OVER_MILLIS = 1_500;
+  private static final long CONFIRM_PAUSE_MILLIS = 100;
+  private static final int RAFT_WORKERS = 2;
+
+  /** Time within which a replica has what was committed before a question; see ADR 40. */
+  private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(2);
 
   /** Observer of a shard. */
   interface Observer {
@@ -84,28 +90,40 @@ final class ShardServer implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timers;
   private final ScheduledThreadPoolExecutor duties;
   private final ExecutorService submitter;
+  private final ExecutorService workers;
   private final ShardClock clock;
   private final AnswerDeadlines deadlines;
   private final AtomicBoolean failed = new AtomicBoolean();
   private volatile JournalCatalog catalog = JournalCatalog.of(List.of());
-  private volatile @Nullable ShardDuties leader;
+  private final AppliedIndex applied = new AppliedIndex();
+  private final CompletableFuture<Void> ready = new CompletableFuture<>();
+  private final Duties leading = new Duties();
+  private final @Nullable ShardNetwork network;
+  private volatile @Nullable LogCutter cutter;
+  // Where the leader's log begins, if that was told: behind the end of the log here.
+  private volatile long leaderBegin = -1;
   private @Nullable ShardStateMachine machine;
-  private @Nullable RaftServer server;
-  private @Nullable RatisGroup group;
+  private @Nullable ShardRaft raft;
   private @Nullable ShardGate gate;
 
   private ShardServer(
-      ShardOptions options, Observer observer, ShardDirectory directory, ShardStore store) {
+      ShardOptions options,
+      Observer observer,
+      ShardDirectory directory,
+      ShardStore store,
+      @Nullable ShardNetwork network) {
     this.options = options;
     this.observer = observer;
     this.directory = directory;
     this.store = store;
+    this.network = network;
     clock =
         new ShardClock(store.applied().stamp(), options.tuning().wallMillis(), System::nanoTime);
     deadlines = new AnswerDeadlines(options.tuning().answerTimeout(), System::nanoTime);
     timers = new ScheduledThreadPoolExecutor(1, named("timers"));
     duties = new ScheduledThreadPoolExecutor(1, named("duties"));
     submitter = Executors.newSingleThreadExecutor(named("submit"));
+    workers = Executors.newFixedThreadPool(RAFT_WORKERS, named("raft"));
   }
 
   /** Listener of a store that is opened before its owner is there. */
@@ -130,13 +148,15 @@ final class ShardServer implements AutoCloseable {
   }
 
   /**
-   * Opens a shard, and returns when everything that its log has is applied. Creates it if there is
-   * none.
+   * Opens a replica; creates it if there is none. The only one has then applied everything that its
+   * log has; one of several may have to wait for others, see {@link #ready}.
    *
    * @throws IOException if its files are missing, damaged, another's or in use, saying which, or if
    *     it is not ready in time
    */
   static ShardServer open(ShardOptions options, Observer observer) throws IOException {
+    ShardReplicas replicas = options.replicas();
+    ShardNetwork network = replicas == null ? null : new ShardNetwork(options, replicas);
     ShardDirectory directory =
         ShardDirectory.open(
             options.directory(), options.shard(), options.group(), options.member());
@@ -154,7 +174,7 @@ final class ShardServer implements AutoCloseable {
       directory.close();
       throw e;
     }
-    ShardServer shard = new ShardServer(options, observer, directory, store);
+    ShardServer shard = new ShardServer(options, observer, directory, store, network);
     failures.owner = shard;
     try {
       shard.start();
@@ -167,30 +187,37 @@ final class ShardServer implements AutoCloseable {
 
   private void start() throws IOException {
     catalog = readCatalog();
-    RaftPeerId self = RaftPeerId.valueOf(options.member());
-    RaftGroupId id = RaftGroupId.valueOf(options.group());
     Shard rules = new Shard(options.tuning().limits(), Shard.CACHE_BYTES);
     ShardStateMachine created = new ShardStateMachine(store, rules, new MachineObserver());
     machine = created;
-    RaftServer raft =
-        RaftServer.newBuilder()
-            .setServerId(self)
-            .setGroup(RaftGroup.valueOf(id, List.of(RaftPeer.newBuilder().setId(self).build())))
-            .setOption(directory.isFresh() ? StartupOption.FORMAT : StartupOption.RECOVER)
-            .setProperties(ShardProperties.of(directory.log()))
-            .setStateMachineRegistry(asked -> created)
-            .build();
-    server = raft;
-    raft.start();
-    RatisGroup started =
-        new RatisGroup(raft, id, self, new LeaderContact(System::nanoTime), submitter, submitter);
-    group = started;
-    checkLog(raft.getDivision(id).getRaftLog(), store.appliedOnDisk());
-    awaitReady(started);
-    directory.ready();
+    applied.reached(store.applied().index());
+    RatisGroup group;
+    ShardGate.Log log;
+    if (network == null) {
+      ShardRaft started =
+          ShardRaft.startAlone(options, directory, created, this::checkLog, submitter);
+      raft = started;
+      group = started.group();
+      awaitReady(group);
+      directory.ready();
+      log = this::append;
+    } else {
+      ShardRaft started =
+          ShardRaft.startMember(
+              options,
+              Objects.requireNonNull(options.replicas(), "replicas"),
+              directory,
+              created,
+              this::checkMember,
+              this::behind,
+              network.wiring(workers, submitter));
+      raft = started;
+      group = started.group();
+      log = network.open(group, clock, applied);
+    }
     ShardGate opened =
         new ShardGate(
-            this::append,
+            log,
             clock,
             (nanos, task) -> {
               var unused = timers.schedule(task, nanos, TimeUnit.NANOSECONDS);
@@ -199,26 +226,88 @@ final class ShardServer implements AutoCloseable {
             options.tuning().maxPendingBytes(),
             deadlines);
     gate = opened;
-    leader = new ShardDuties(store, opened::submit, () -> catalog, clock);
-    begin(started);
+    if (network == null) {
+      // What is due is told from the start on.
+      ShardDuties unused = leading.current();
+    }
+    begin(group);
+    if (network == null) {
+      ready.complete(null);
+    } else {
+      confirm(opened);
+    }
   }
 
-  /** Appends an entry to the log; the future has the results of its records. */
-  CompletableFuture<List<RecordResult>> append(byte[] entry) {
-    return Objects.requireNonNull(group, "started")
-        .submit(EntryMessage.of(entry))
-        .thenApply(answer -> ((RecordResultsMessage) answer).results());
+  private RatisGroup group() {
+    return Objects.requireNonNull(raft, "started").group();
   }
 
   /**
-   * Checks that the log has the last entry that the store has applied, and all after it. The only
-   * voter applies nothing that its log has not on the disk, and the log is never cut up to its end.
+   * Appends an entry to the log, where this bus leads; the future has the results of its records.
    */
-  private void checkLog(RaftLog log, AppliedEntry applied) throws IOException {
+  CompletableFuture<List<RecordResult>> append(byte[] entry) {
+    return group()
+        .submit(EntryMessage.of(ByteBuffer.wrap(entry)))
+        .thenApply(answer -> ((RecordResultsMessage) answer).results());
+  }
+
+  /** Waits for a leader, and until all is applied here that was committed before. */
+  private void confirm(ShardGate opened) {
+    var unused =
+        opened
+            .confirm()
+            .whenComplete(
+                (nothing, error) -> {
+                  if (error == null) {
+                    LOG.info("{}: ready", options.shown());
+                    ready.complete(null);
+                  } else if (!failed.get()) {
+                    confirmLater(opened);
+                  }
+                });
+  }
+
+  private void confirmLater(ShardGate opened) {
+    try {
+      var unused =
+          timers.schedule(() -> confirm(opened), CONFIRM_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("{}: ends", options.shown(), e);
+    }
+  }
+
+  /** Takes note of where the leader's log begins, which lacks what this replica needs next. */
+  private void behind(long begin) {
+    boolean told = leaderBegin >= 0;
+    leaderBegin = begin;
+    if (!told) {
+      LOG.error(
+          "{}: the next entry is {}, the leader's log begins at {}: this replica needs a copy of"
+              + " another's rows (expected: away for at most {} bytes of log)",
+          options.shown(),
+          group().logEnd(),
+          begin,
+          options.tuning().maxLogBytes());
+    }
+  }
+
+  /** Checks the files of a replica before it votes or answers; from now on none may be missing. */
+  private void checkMember(RaftLog log) throws IOException {
+    checkLog(log);
+    directory.ready();
+  }
+
+  /**
+   * Checks that the log has the last entry that the store has applied, and all after it. No member
+   * applies what its log has not on the disk, takes an entry off its log that is committed, or cuts
+   * the log up to its end.
+   */
+  private void checkLog(RaftLog log) throws IOException {
+    AppliedEntry onDisk = store.appliedOnDisk();
     TermIndex last = log.getLastEntryTermIndex();
     long end = last == null ? -1 : last.getIndex();
     long start = log.getStartIndex();
-    long stored = applied.equals(AppliedEntry.NONE) ? -1 : applied.index();
+    long stored = onDisk.equals(AppliedEntry.NONE) ? -1 : onDisk.index();
     if (stored > end || (end >= 0 && start > stored + 1)) {
       throw new IOException(
           directory.log()
@@ -260,10 +349,18 @@ final class ShardServer implements AutoCloseable {
     }
   }
 
-  private void begin(RatisGroup started) {
+  private void begin(RatisGroup group) {
+    LogCutter created =
+        new LogCutter(
+            store,
+            group,
+            options.member(),
+            directory.log().resolve(options.group().toString()).resolve("current"),
+            options.tuning().maxLogBytes());
+    cutter = created;
     repeat(timers, SWEEP_MILLIS, deadlines::sweep);
-    repeat(duties, options.tuning().dutyInterval().toMillis(), this::perform);
-    repeat(duties, SNAPSHOT_CHECK_MILLIS, new LogCutter(started)::check);
+    repeat(duties, options.tuning().dutyInterval().toMillis(), leading::perform);
+    repeat(duties, SNAPSHOT_CHECK_MILLIS, created::check);
   }
 
   private void repeat(ScheduledThreadPoolExecutor executor, long millis, Duty duty) {
@@ -272,7 +369,7 @@ final class ShardServer implements AutoCloseable {
   }
 
   private interface Duty {
-    void run() throws InterruptedException, ExecutionException;
+    void run() throws InterruptedException, ExecutionException, IOException;
   }
 
   // An error must not end the timer.
@@ -289,28 +386,40 @@ final class ShardServer implements AutoCloseable {
     }
   }
 
-  private void perform() throws InterruptedException, ExecutionException {
-    ShardDuties now = leader;
-    if (now != null) {
-      now.perform();
-    }
-  }
+  /** Duties of the leader, which begin anew with each leadership. */
+  private final class Duties {
+    private volatile @Nullable ShardDuties now;
+    private long term;
 
-  /** Cut of the log behind what the store has brought to its disk. */
-  private final class LogCutter {
-    private final RatisGroup raft;
-    private long cut;
-
-    LogCutter(RatisGroup raft) {
-      this.raft = raft;
-      cut = store.appliedOnDisk().index();
+    void perform() throws InterruptedException, ExecutionException {
+      ShardDuties current = current();
+      if (current != null) {
+        current.perform();
+      }
     }
 
-    void check() throws InterruptedException, ExecutionException {
-      long onDisk = store.appliedOnDisk().index();
-      if (onDisk > cut) {
-        cut = onDisk;
-        long unused = raft.takeSnapshot(SNAPSHOT_TIMEOUT_MILLIS, 1).get();
+    /** Returns the duties of this leadership; null if this bus does not lead. */
+    @Nullable ShardDuties current() {
+      RatisGroup group = group();
+      if (!group.isLeaderReady()) {
+        now = null;
+        return null;
+      }
+      ShardDuties current = now;
+      long inTerm = group.term();
+      if (current == null || term != inTerm) {
+        current = new ShardDuties(store, gate()::submit, () -> catalog, clock);
+        term = inTerm;
+        now = current;
+        current.begin();
+      }
+      return current;
+    }
+
+    void applied(Entry entry, ShardChanges changes) {
+      ShardDuties current = now;
+      if (current != null) {
+        current.applied(entry, changes);
       }
     }
   }
@@ -320,16 +429,28 @@ final class ShardServer implements AutoCloseable {
     public void onApplied(Entry entry, ShardChanges changes) {
       clock.applied(changes.stamp());
       catalog = changed(catalog, entry, changes);
-      ShardDuties now = leader;
-      if (now != null) {
-        now.applied(entry, changes);
-      }
+      leading.applied(entry, changes);
       observer.onApplied(catalog, changes);
+      applied.reached(store.applied().index());
     }
 
     @Override
     public void onFailure(Throwable cause) {
       fail(cause);
+    }
+
+    @Override
+    public void onLeader(String member) {
+      LOG.info("{}: the leader is {}", options.shown(), member);
+      if (network != null) {
+        network.leaderChanged(member);
+      }
+    }
+
+    @Override
+    public long neededFrom() {
+      LogCutter created = cutter;
+      return created == null ? 0 : created.neededFrom();
     }
   }
 
@@ -381,13 +502,96 @@ final class ShardServer implements AutoCloseable {
     return catalog;
   }
 
+  /** Returns a stage that completes when all is applied here that was committed at the start. */
+  CompletableFuture<Void> ready() {
+    return ready;
+  }
+
+  /** Does what {@link ShardJournals#appliedUpToNow} says. */
+  CompletableFuture<Void> appliedUpToNow() {
+    if (network == null) {
+      // Nobody knows of what is committed and not applied yet.
+      return CompletableFuture.completedFuture(null);
+    }
+    return gate()
+        .confirm()
+        .copy()
+        .orTimeout(BARRIER_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionallyCompose(
+            error ->
+                CompletableFuture.failedFuture(
+                    new JournalsUnavailableException(
+                        options.shown()
+                            + ": not known to be up to date within "
+                            + BARRIER_TIMEOUT
+                            + " (expected: a leader, and a replica that is not behind)",
+                        error)));
+  }
+
+  ShardStatus status() {
+    RatisGroup group = group();
+    GroupLog log = group.log();
+    Map<String, Long> positions = group.positions();
+    RaftMembers members = group.members();
+    String leader = group.leader();
+    long committed = log == null ? -1 : log.committed();
+    boolean needsCopy = leaderBegin > group.logEnd();
+    // What others lack is known where the log is from which they would get it.
+    long begin = options.member().equals(leader) ? group.logBegin() : -1;
+    List<ShardStatus.Member> shown = new ArrayList<>();
+    for (String id : group.memberIds()) {
+      long position = positions.getOrDefault(id, -1L);
+      shown.add(
+          new ShardStatus.Member(
+              id,
+              members.voterIds().contains(id),
+              position < 0 ? -1 : Math.max(0, committed - position),
+              id.equals(options.member()) ? needsCopy : position >= 0 && position + 1 < begin));
+    }
+    return new ShardStatus(
+        leader, group.term(), committed, store.applied().index(), ready.isDone(), needsCopy, shown);
+  }
+
+  /** Hands the leadership over to a voter that has caught up, so that no election is needed. */
+  private void handOver(RatisGroup group) {
+    if (!group.isLeaderReady()) {
+      return;
+    }
+    Map<String, Long> positions = group.positions();
+    Map<String, Long> silence = group.followerSilenceMillis();
+    long alive = options.tuning().electionTimeoutMax().toMillis();
+    String next =
+        group.voters().stream()
+            .filter(id -> !id.equals(options.member()))
+            .filter(id -> silence.getOrDefault(id, Long.MAX_VALUE) < alive)
+            .max(Comparator.comparing(id -> positions.getOrDefault(id, -1L)))
+            .orElse(null);
+    if (next == null) {
+      return;
+    }
+    try {
+      group
+          .transferLeadership(next, HAND_OVER_MILLIS)
+          .get(2 * HAND_OVER_MILLIS, TimeUnit.MILLISECONDS);
+      LOG.info("{}: {} leads now", options.shown(), next);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.info("{}: the leadership was not handed over: {}", options.shown(), e.toString());
+    }
+  }
+
   /**
    * Ends the shard, and fails the calls that wait. What the store has in memory is brought to its
    * disk, unless it has failed.
    */
   @Override
   public void close() {
-    failed.set(true);
+    ShardRaft started = raft;
+    boolean worked = !failed.getAndSet(true);
+    if (worked && started != null && network != null) {
+      handOver(started.group());
+    }
     ShardGate opened = gate;
     if (opened != null) {
       opened.close(
@@ -395,19 +599,22 @@ final class ShardServer implements AutoCloseable {
               options.shown() + ": closed; the outcome is not known (expected: open)"));
     }
     duties.shutdownNow();
-    closeAll();
+    if (network != null) {
+      network.close();
+    }
+    closeAll(started);
     timers.shutdownNow();
     submitter.shutdownNow();
+    workers.shutdownNow();
   }
 
-  private void closeAll() {
-    RaftServer started = server;
+  private void closeAll(@Nullable ShardRaft started) {
     try (directory) {
       try {
         boolean closes = machine != null && machine.end();
         if (started != null) {
           if (closes) {
-            awaitClosed(started);
+            started.awaitClosed();
           }
           started.close();
         }
@@ -416,21 +623,6 @@ final class ShardServer implements AutoCloseable {
       }
     } catch (IOException | RuntimeException e) {
       LOG.error("{}: not closed", options.shown(), e);
-    }
-  }
-
-  /** Waits until Ratis has closed the group by itself, and released its files. */
-  private void awaitClosed(RaftServer started) throws IOException {
-    RaftGroupId id = RaftGroupId.valueOf(options.group());
-    long begun = System.nanoTime();
-    while (started.getDivision(id).getInfo().getLifeCycleState() != LifeCycle.State.CLOSED
-        && System.nanoTime() - begun < CLOSE_TIMEOUT_NANOS) {
-      try {
-        Thread.sleep(READY_POLL_MILLIS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return;
-      }
     }
   }
 }

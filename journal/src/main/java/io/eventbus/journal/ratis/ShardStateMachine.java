@@ -14,6 +14,8 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.FileInfo;
 import org.apache.ratis.statemachine.SnapshotInfo;
@@ -39,6 +41,14 @@ final class ShardStateMachine extends BaseStateMachine {
 
     /** Called when the shard cannot go on. */
     void onFailure(Throwable cause);
+
+    /** Called when another member leads, as far as is known here. */
+    default void onLeader(String member) {}
+
+    /** Returns the first index of the log that a member needs; greater than all for none. */
+    default long neededFrom() {
+      return Long.MAX_VALUE;
+    }
   }
 
   private record StoredSnapshot(TermIndex termIndex) implements SnapshotInfo {
@@ -63,6 +73,7 @@ final class ShardStateMachine extends BaseStateMachine {
   private long seen = -1;
   private boolean ended;
   private boolean failed;
+  private volatile boolean logFailed;
 
   /** Creates a state machine that goes on where the store has stopped. */
   ShardStateMachine(ShardStore store, Shard shard, Observer observer) {
@@ -118,7 +129,7 @@ final class ShardStateMachine extends BaseStateMachine {
     seen = logged.getIndex();
     updateLastAppliedTermIndex(logged.getTerm(), logged.getIndex());
     observer.onApplied(entry, changes);
-    return new RecordResultsMessage(changes.results());
+    return new RecordResultsMessage(logged.getIndex(), changes.results());
   }
 
   /** Takes note of an entry of Ratis's own, which changes no row. */
@@ -131,6 +142,7 @@ final class ShardStateMachine extends BaseStateMachine {
   /**
    * Returns the index up to which the log is not needed any more, -1 if that has not changed. The
    * last entry always stays in the log: one that ends before the store is then known for damaged.
+   * What a member needs stays, too.
    */
   @Override
   public synchronized long takeSnapshot() {
@@ -141,7 +153,7 @@ final class ShardStateMachine extends BaseStateMachine {
     if (onDisk.index() > 0) {
       snapshot = new StoredSnapshot(TermIndex.valueOf(onDisk.term(), onDisk.index()));
     }
-    long index = Math.min(onDisk.index(), seen - 1);
+    long index = Math.min(Math.min(onDisk.index(), seen - 1), observer.neededFrom() - 1);
     if (index <= snapshotIndex) {
       return -1;
     }
@@ -160,9 +172,23 @@ final class ShardStateMachine extends BaseStateMachine {
     return failed;
   }
 
+  @Override
+  public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
+    super.notifyLeaderChanged(member, leader);
+    if (leader != null) {
+      observer.onLeader(leader.toString());
+    }
+  }
+
+  /** Returns whether the log could not be written. */
+  boolean hasLogFailed() {
+    return logFailed;
+  }
+
   /** Takes note that the log could not be written: Ratis writes nothing more. */
   @Override
   public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {
+    logFailed = true;
     observer.onFailure(cause);
   }
 }

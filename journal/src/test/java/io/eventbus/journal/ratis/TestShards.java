@@ -93,7 +93,10 @@ final class TestShards {
             Duration.ofSeconds(20),
             Duration.ofSeconds(60),
             Duration.ofMillis(10),
-            wallMillis));
+            wallMillis,
+            Duration.ofMillis(500),
+            Duration.ofMillis(1_000),
+            4L << 30));
   }
 
   /** Returns settings of a shard to whose log its leader adds nothing by itself. */
@@ -104,6 +107,7 @@ final class TestShards {
         options.cluster(),
         options.shard(),
         options.member(),
+        options.replicas(),
         options.resources(),
         new ShardOptions.Tuning(
             tuning.store(),
@@ -112,7 +116,10 @@ final class TestShards {
             tuning.answerTimeout(),
             tuning.openTimeout(),
             Duration.ofDays(1),
-            tuning.wallMillis()));
+            tuning.wallMillis(),
+            tuning.electionTimeoutMin(),
+            tuning.electionTimeoutMax(),
+            tuning.maxLogBytes()));
   }
 
   /** Opens the store of a shard that is closed. */

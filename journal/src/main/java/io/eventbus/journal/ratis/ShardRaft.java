@@ -1,0 +1,141 @@
+package io.eventbus.journal.ratis;
+
+import io.eventbus.raft.RatisGroup;
+import io.eventbus.raft.RatisServer;
+import io.eventbus.raft.repair.LeaderContact;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.storage.RaftStorage.StartupOption;
+
+/** Ratis with the group of a shard. Any thread may call any method. */
+final class ShardRaft implements Closeable {
+  private static final long CLOSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long CLOSE_POLL_MILLIS = 5;
+
+  private final Closeable server;
+  private final RatisGroup group;
+
+  private ShardRaft(Closeable server, RatisGroup group) {
+    this.server = server;
+    this.group = group;
+  }
+
+  private static StartupOption startup(ShardDirectory directory) {
+    return directory.isFresh() ? StartupOption.FORMAT : StartupOption.RECOVER;
+  }
+
+  /**
+   * Starts the only voter of a group.
+   *
+   * @param check the check of its log
+   * @param submitter hands entries to Ratis
+   */
+  static ShardRaft startAlone(
+      ShardOptions options,
+      ShardDirectory directory,
+      ShardStateMachine machine,
+      RatisServer.LogCheck check,
+      Executor submitter)
+      throws IOException {
+    RaftPeerId self = RaftPeerId.valueOf(options.member());
+    RaftGroupId id = RaftGroupId.valueOf(options.group());
+    RaftServer server =
+        RaftServer.newBuilder()
+            .setServerId(self)
+            .setGroup(RaftGroup.valueOf(id, List.of(RaftPeer.newBuilder().setId(self).build())))
+            .setOption(startup(directory))
+            .setProperties(ShardProperties.ofSingleVoter(directory.log()))
+            .setStateMachineRegistry(asked -> machine)
+            .build();
+    try {
+      server.start();
+      check.check(server.getDivision(id).getRaftLog());
+      return new ShardRaft(
+          server,
+          new RatisGroup(
+              server, id, self, new LeaderContact(System::nanoTime), submitter, submitter));
+    } catch (IOException | RuntimeException e) {
+      close(server, machine);
+      throw e;
+    }
+  }
+
+  private static void close(RaftServer server, ShardStateMachine machine) throws IOException {
+    // While the group closes no entry may be applied that could fail.
+    boolean unused = machine.end();
+    server.close();
+  }
+
+  /**
+   * Starts one member of several.
+   *
+   * @param check the check of its log, before it sends and answers anything
+   * @param behind told where the leader's log begins, if that is behind the end of the log here
+   */
+  static ShardRaft startMember(
+      ShardOptions options,
+      ShardReplicas replicas,
+      ShardDirectory directory,
+      ShardStateMachine machine,
+      RatisServer.LogCheck check,
+      LongConsumer behind,
+      RatisServer.Wiring wiring)
+      throws IOException {
+    ShardMember self = replicas.member(options.member());
+    RatisServer server =
+        RatisServer.start(
+            new RatisServer.Settings(
+                self.id(),
+                self.address(),
+                ShardProperties.ofReplica(directory.log(), options.tuning()),
+                ShardNetwork.settings(options)),
+            wiring,
+            new RatisServer.Replica(
+                options.group(),
+                machine,
+                machine::hasLogFailed,
+                replicas.members().stream().map(ShardRaft::peer).toList(),
+                startup(directory),
+                check,
+                behind));
+    return new ShardRaft(server::close, server.group());
+  }
+
+  private static RaftPeer peer(ShardMember member) {
+    return RaftPeer.newBuilder(RatisGroup.peer(member.id(), member.address()))
+        .setStartupRole(member.voter() ? RaftPeerRole.FOLLOWER : RaftPeerRole.LISTENER)
+        .build();
+  }
+
+  RatisGroup group() {
+    return group;
+  }
+
+  /** Waits until Ratis has closed the group by itself, and released its files. */
+  void awaitClosed() {
+    long begun = System.nanoTime();
+    while (!group.isClosed() && System.nanoTime() - begun < CLOSE_TIMEOUT_NANOS) {
+      try {
+        Thread.sleep(CLOSE_POLL_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+  }
+}

@@ -1,0 +1,206 @@
+package io.eventbus.journal.ratis;
+
+import io.eventbus.journal.JournalDefinition;
+import io.eventbus.link.LinkIdentity;
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkOptions;
+import io.eventbus.link.LinkSecurity;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Replicas of a shard at several buses in one process, with links on loopback. */
+final class TestReplicas implements AutoCloseable {
+  private static final long DEADLINE_SECONDS = 60;
+
+  /** Bus whose port and files stay over its restarts. */
+  static final class Node {
+    private final String bus;
+    private final int port;
+    private final boolean voter;
+    private @Nullable LinkNode links;
+    private @Nullable ShardJournals journals;
+
+    Node(String bus, int port, boolean voter) {
+      this.bus = bus;
+      this.port = port;
+      this.voter = voter;
+    }
+
+    String id() {
+      return bus + "~1";
+    }
+
+    ShardJournals journals() {
+      return Objects.requireNonNull(journals, bus + " is up");
+    }
+
+    ShardStatus status() {
+      return Objects.requireNonNull(journals().status(), bus + " is open");
+    }
+  }
+
+  private final Path root;
+  private final UnaryOperator<ShardOptions> settings;
+  private final List<Node> nodes = new ArrayList<>();
+
+  TestReplicas(Path root, int voters, int listeners, UnaryOperator<ShardOptions> settings)
+      throws IOException {
+    this.root = root;
+    this.settings = settings;
+    for (int i = 0; i < voters + listeners; i++) {
+      nodes.add(new Node("bus-" + (char) ('a' + i), freePort(), i < voters));
+    }
+  }
+
+  /** Starts replicas with the usual settings. */
+  static TestReplicas start(Path root, int voters, int listeners) throws IOException {
+    TestReplicas replicas = new TestReplicas(root, voters, listeners, options -> options);
+    replicas.startAll();
+    return replicas;
+  }
+
+  void startAll() throws IOException {
+    for (Node node : nodes) {
+      start(node);
+    }
+  }
+
+  /**
+   * Returns a port that is free and stays free: below those that the system gives to outgoing
+   * connections.
+   */
+  private static int freePort() throws IOException {
+    for (int attempt = 0; ; attempt++) {
+      int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return socket.getLocalPort();
+      } catch (BindException e) {
+        if (attempt == 100) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  void start(Node node) throws IOException {
+    LinkNode links =
+        new LinkNode(
+            LinkOptions.DEFAULT.withTimes(
+                Duration.ofSeconds(3), Duration.ofMillis(500), Duration.ofSeconds(2)),
+            new LinkIdentity(node.bus, ""),
+            LinkSecurity.none());
+    node.links = links;
+    InetSocketAddress unused =
+        links.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), node.port));
+    List<ShardMember> members =
+        nodes.stream()
+            .map(each -> new ShardMember(each.id(), "127.0.0.1:" + each.port, each.voter))
+            .toList();
+    ShardOptions alone = TestShards.options(root.resolve(node.bus));
+    node.journals =
+        ShardJournals.open(
+            settings.apply(
+                new ShardOptions(
+                    alone.directory(),
+                    alone.cluster(),
+                    alone.shard(),
+                    node.id(),
+                    new ShardReplicas(links, members),
+                    alone.resources(),
+                    alone.tuning())));
+  }
+
+  List<Node> nodes() {
+    return nodes;
+  }
+
+  List<Node> up() {
+    return nodes.stream().filter(node -> node.journals != null).toList();
+  }
+
+  List<Node> others(Node node) {
+    return up().stream().filter(each -> each != node).toList();
+  }
+
+  /** Ends a bus in order: its shard first. */
+  void stop(Node node) {
+    ShardJournals journals = node.journals();
+    node.journals = null;
+    journals.close();
+    Objects.requireNonNull(node.links).close();
+  }
+
+  /** Ends a bus as if its process had ended: no farewell to anybody, the links first. */
+  void kill(Node node) {
+    ShardJournals journals = node.journals();
+    node.journals = null;
+    Objects.requireNonNull(node.links).close();
+    journals.close();
+  }
+
+  /** Waits until a bus that is up leads. */
+  Node leader() throws InterruptedException {
+    until("there is a leader", () -> currentLeader() != null);
+    return Objects.requireNonNull(currentLeader());
+  }
+
+  private @Nullable Node currentLeader() {
+    Node leader = null;
+    long term = -1;
+    for (Node node : up()) {
+      ShardStatus status = node.journals().status();
+      if (status != null && node.id().equals(status.leader()) && status.term() > term) {
+        leader = node;
+        term = status.term();
+      }
+    }
+    return leader;
+  }
+
+  /** Creates a journal, which all buses know then. */
+  int create(JournalDefinition definition) throws InterruptedException {
+    int journal = TestShards.create(leader().journals(), definition);
+    settle();
+    return journal;
+  }
+
+  /** Waits until all buses that are up have applied what is committed. */
+  void settle() {
+    for (Node node : up()) {
+      TestShards.await(node.journals().ready());
+      TestShards.await(node.journals().appliedUpToNow());
+    }
+  }
+
+  static void until(String what, BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() > end) {
+        throw new AssertionError("not within " + DEADLINE_SECONDS + " s: " + what);
+      }
+      TimeUnit.MILLISECONDS.sleep(5);
+    }
+  }
+
+  @Override
+  public void close() {
+    stopAll();
+  }
+
+  void stopAll() {
+    up().parallelStream().forEach(this::stop);
+  }
+}

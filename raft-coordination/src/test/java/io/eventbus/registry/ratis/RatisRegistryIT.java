@@ -10,10 +10,14 @@ import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryLifecycle;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.ShardCommand;
+import io.eventbus.registry.ShardInfo;
+import io.eventbus.registry.placement.ShardPlacement;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -59,6 +63,27 @@ class RatisRegistryIT {
       assertThat(read.version()).isGreaterThanOrEqualTo(last);
       assertThat(node.registry.localRead().age()).isLessThan(Duration.ofSeconds(10));
     }
+  }
+
+  @Test
+  void everyBusKnowsWhereAShardIs() throws Exception {
+    cluster.storage = 2;
+    cluster.start(3);
+    RatisRegistry registry = cluster.follower().registry;
+    RegistrySnapshot known = await(registry.linearizableRead(TestCluster.LONG));
+    ShardCommand.Place place = Objects.requireNonNull(ShardPlacement.next(known, 1));
+    long version =
+        await(registry.submit(place, TestCluster.LONG))
+            .expect(CommandResult.ShardPlaced.class)
+            .version();
+    cluster.untilAllAgree(version);
+    for (TestCluster.Node node : cluster.nodes.values()) {
+      assertThat(node.registry.snapshot().shards())
+          .containsExactly(new ShardInfo(1, version, place.replicas()));
+    }
+    assertThat(place.replicas())
+        .hasSize(3)
+        .allMatch(replica -> replica.voter() && replica.generation() == 2);
   }
 
   @Test

@@ -72,6 +72,10 @@ public final class TestCluster implements AutoCloseable {
   private final Path root;
   int snapshotEntries = 20_000;
   int voters = 3;
+
+  /** Generation of the data directory of each bus; 0 for none. */
+  int storage;
+
   Duration lease = Duration.ofSeconds(10);
   Duration replaceVoterAfter = Duration.ofMinutes(10);
   Duration electionTimeoutMin = Duration.ofMillis(500);
@@ -188,14 +192,14 @@ public final class TestCluster implements AutoCloseable {
     await(keeper.become(BusState.UP));
   }
 
-  private static BusDescription describe(Node node) {
+  private BusDescription describe(Node node) {
     return new BusDescription(
         new BusId(node.name),
         new BusAddresses(List.of("ws://127.0.0.1:8080/bus"), node.address, null, node.address),
         node.zone,
         "1.0",
-        1,
-        0);
+        BusDescription.STORAGE_PROTOCOL,
+        storage);
   }
 
   /** Ends a bus as if its process had ended: no farewell to anybody, the links first. */

@@ -268,7 +268,9 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
     boolean fine = false;
     try {
       SnapshotInfo snapshot = shouldInstallSnapshot();
-      if (snapshot != null && snapshot.getFiles().isEmpty()) {
+      if (snapshot != null
+          && snapshot.getFiles().isEmpty()
+          && !getFollower().hasAttemptedToInstallSnapshot()) {
         // There is nothing to send; a member that is new may need nothing but entries.
         getFollower().setAttemptedToInstallSnapshot();
         snapshot = shouldInstallSnapshot();

@@ -1,5 +1,6 @@
 package io.eventbus.journal.ratis;
 
+import io.eventbus.journal.store.AppliedEntry;
 import io.eventbus.raft.repair.DurableFiles;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -14,6 +15,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.UUID;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -173,6 +176,30 @@ final class ShardDirectory implements AutoCloseable {
             return FileVisitResult.CONTINUE;
           }
         });
+  }
+
+  /**
+   * Checks that the log has the last entry that the store has applied, and all after it. No member
+   * applies what its log has not on the disk, takes an entry off its log that is committed, or cuts
+   * the log up to its end.
+   */
+  void checkLog(RaftLog log, AppliedEntry onDisk) throws IOException {
+    TermIndex last = log.getLastEntryTermIndex();
+    long end = last == null ? -1 : last.getIndex();
+    long start = log.getStartIndex();
+    long stored = onDisk.equals(AppliedEntry.NONE) ? -1 : onDisk.index();
+    if (stored > end || (end >= 0 && start > stored + 1)) {
+      throw new IOException(
+          log()
+              + ": entries "
+              + start
+              + " to "
+              + end
+              + ", store: up to entry "
+              + stored
+              + " (expected: a log that begins at most behind the entries of its store, and does"
+              + " not end before them)");
+    }
   }
 
   /** Returns whether log and store are to be created. */

@@ -7,4 +7,10 @@ package io.eventbus.journal.ratis;
  * @param address where the links of the bus are reached, as {@code host:port}
  * @param voter whether it votes; otherwise it only follows the log
  */
-public record ShardMember(String id, String address, boolean voter) {}
+public record ShardMember(String id, String address, boolean voter) {
+  /** Returns the name of the bus, by which its links know it. */
+  static String bus(String id) {
+    int end = id.lastIndexOf('~');
+    return end < 0 ? id : id.substring(0, end);
+  }
+}

@@ -9,12 +9,15 @@ import io.eventbus.raft.RatisGroup;
 import io.eventbus.raft.RatisServer;
 import io.eventbus.raft.TransportSettings;
 import io.eventbus.raft.members.PeerBook;
+import io.eventbus.raft.repair.LeaderCrashDetector;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,6 +44,7 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
   private static final Duration COMMIT_DELAY = Duration.ofMillis(1);
 
   private final ShardOptions options;
+  private final List<ShardMember> members;
   private final LinkNode links;
   private final DedicatedLoop loop;
   private final PeerBook peers = new PeerBook();
@@ -48,6 +52,7 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
   private volatile @Nullable RatisGroup group;
   private volatile @Nullable EntrySender sender;
   private volatile @Nullable EntryReceiver receiver;
+  private volatile @Nullable LeaderCrashDetector crashes;
 
   /**
    * Creates the links; nothing is offered yet.
@@ -56,6 +61,7 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
    */
   ShardNetwork(ShardOptions options, ShardReplicas replicas) {
     this.options = options;
+    members = replicas.members();
     links = replicas.links();
     loop = links.useDedicatedLoop(Set.of(KIND));
     for (ShardMember member : replicas.members()) {
@@ -88,11 +94,13 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
   }
 
   /**
-   * Takes entries of other buses from now on.
+   * Takes entries of other buses from now on, and watches for the end of the leader's process.
    *
+   * @param timers for tasks that do not wait
    * @return the log for the entries of this bus
    */
-  ShardGate.Log open(RatisGroup started, ShardClock clock, AppliedIndex applied) {
+  ShardGate.Log open(
+      RatisGroup started, ShardClock clock, AppliedIndex applied, ScheduledExecutorService timers) {
     group = started;
     ShardOptions.Tuning tuning = options.tuning();
     EntryReceiver created =
@@ -125,6 +133,19 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
             System::nanoTime);
     receiver = created;
     sender = log;
+    LeaderCrashes ports = new LeaderCrashes(links, peers, started, members);
+    LeaderCrashDetector detector =
+        new LeaderCrashDetector(
+            ports,
+            ports,
+            timers,
+            System::nanoTime,
+            // A leader of this group is never silent for longer than half of that.
+            tuning.electionTimeoutMin().dividedBy(2),
+            ShardMember.bus(options.member()),
+            RAFT.channel());
+    crashes = detector;
+    detector.open();
     links.watchEnds(watcher);
     links.offer(ENTRY_SERVICE, created);
     return log;
@@ -179,6 +200,10 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
   public void close() {
     links.withdraw(ENTRY_SERVICE);
     links.unwatchEnds(watcher);
+    LeaderCrashDetector watching = crashes;
+    if (watching != null) {
+      watching.close();
+    }
     EntrySender open = sender;
     if (open != null) {
       open.close();

@@ -5,9 +5,13 @@ import io.eventbus.raft.RatisServer;
 import io.eventbus.raft.repair.LeaderContact;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongConsumer;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.protocol.RaftGroup;
@@ -16,9 +20,14 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Ratis with the group of a shard. Any thread may call any method. */
 final class ShardRaft implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(ShardRaft.class);
+
+  private static final long HAND_OVER_MILLIS = 1_000;
   private static final long CLOSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long CLOSE_POLL_MILLIS = 5;
 
@@ -119,6 +128,35 @@ final class ShardRaft implements Closeable {
 
   RatisGroup group() {
     return group;
+  }
+
+  /** Hands the leadership over to a voter that has caught up, so that no election is needed. */
+  void handOver(ShardOptions options) {
+    if (!group.isLeaderReady()) {
+      return;
+    }
+    Map<String, Long> positions = group.positions();
+    Map<String, Long> silence = group.followerSilenceMillis();
+    long alive = options.tuning().electionTimeoutMax().toMillis();
+    String next =
+        group.voters().stream()
+            .filter(id -> !id.equals(options.member()))
+            .filter(id -> silence.getOrDefault(id, Long.MAX_VALUE) < alive)
+            .max(Comparator.comparing(id -> positions.getOrDefault(id, -1L)))
+            .orElse(null);
+    if (next == null) {
+      return;
+    }
+    try {
+      group
+          .transferLeadership(next, HAND_OVER_MILLIS)
+          .get(2 * HAND_OVER_MILLIS, TimeUnit.MILLISECONDS);
+      LOG.info("{}: {} leads now", options.shown(), next);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.info("{}: the leadership was not handed over: {}", options.shown(), e.toString());
+    }
   }
 
   /** Waits until Ratis has closed the group by itself, and released its files. */

@@ -3,35 +3,19 @@ package io.eventbus.journal.ratis;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.RecordResult;
-import io.eventbus.journal.RecordResult.Done;
-import io.eventbus.journal.RecordResult.JournalCreated;
 import io.eventbus.journal.codec.Entry;
-import io.eventbus.journal.codec.ShardRecord;
-import io.eventbus.journal.codec.ShardRecord.ChangeJournal;
-import io.eventbus.journal.codec.ShardRecord.CreateJournal;
-import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
-import io.eventbus.journal.rows.RowScan;
 import io.eventbus.journal.rows.StoreFailedException;
-import io.eventbus.journal.state.DefinitionRow;
-import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.state.Shard;
 import io.eventbus.journal.state.ShardChanges;
-import io.eventbus.journal.store.AppliedEntry;
 import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreIdentity;
-import io.eventbus.journal.store.StoreLease;
 import io.eventbus.raft.AppliedIndex;
-import io.eventbus.raft.GroupLog;
 import io.eventbus.raft.RatisGroup;
-import io.eventbus.raft.members.RaftMembers;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -41,10 +25,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -64,11 +46,10 @@ final class ShardServer implements AutoCloseable {
   private static final long READY_POLL_MILLIS = 5;
   private static final long SWEEP_MILLIS = 100;
   private static final long SNAPSHOT_CHECK_MILLIS = 1_000;
-  private static final long HAND_OVER_MILLIS = 1_500;
   private static final long CONFIRM_PAUSE_MILLIS = 100;
   private static final int RAFT_WORKERS = 2;
 
-  /** Time within which a replica has what was committed before a question; see ADR 40. */
+  /** Time within which a replica has what was committed before a question. */
   private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(2);
 
   /** Observer of a shard. */
@@ -97,14 +78,15 @@ final class ShardServer implements AutoCloseable {
   private volatile JournalCatalog catalog = JournalCatalog.of(List.of());
   private final AppliedIndex applied = new AppliedIndex();
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
-  private final Duties leading = new Duties();
   private final @Nullable ShardNetwork network;
   private volatile @Nullable LogCutter cutter;
+  private volatile @Nullable Leadership leadership;
   // Where the leader's log begins, if that was told: behind the end of the log here.
   private volatile long leaderBegin = -1;
+  private final AtomicBoolean behindTold = new AtomicBoolean();
   private @Nullable ShardStateMachine machine;
-  private @Nullable ShardRaft raft;
-  private @Nullable ShardGate gate;
+  private volatile @Nullable ShardRaft raft;
+  private volatile @Nullable ShardGate gate;
 
   private ShardServer(
       ShardOptions options,
@@ -186,7 +168,7 @@ final class ShardServer implements AutoCloseable {
   }
 
   private void start() throws IOException {
-    catalog = readCatalog();
+    catalog = CatalogRows.read(store);
     Shard rules = new Shard(options.tuning().limits(), Shard.CACHE_BYTES);
     ShardStateMachine created = new ShardStateMachine(store, rules, new MachineObserver());
     machine = created;
@@ -195,7 +177,7 @@ final class ShardServer implements AutoCloseable {
     ShardGate.Log log;
     if (network == null) {
       ShardRaft started =
-          ShardRaft.startAlone(options, directory, created, this::checkLog, submitter);
+          ShardRaft.startAlone(options, directory, created, this::checkAlone, submitter);
       raft = started;
       group = started.group();
       awaitReady(group);
@@ -213,7 +195,7 @@ final class ShardServer implements AutoCloseable {
               network.wiring(workers, submitter));
       raft = started;
       group = started.group();
-      log = network.open(group, clock, applied);
+      log = network.open(group, clock, applied, timers);
     }
     ShardGate opened =
         new ShardGate(
@@ -226,11 +208,14 @@ final class ShardServer implements AutoCloseable {
             options.tuning().maxPendingBytes(),
             deadlines);
     gate = opened;
+    Leadership leading =
+        new Leadership(group, () -> new ShardDuties(store, opened::submit, () -> catalog, clock));
+    leadership = leading;
     if (network == null) {
-      // What is due is told from the start on.
-      ShardDuties unused = leading.current();
+      // The time of its duties begins now.
+      ShardDuties unused = leading.look();
     }
-    begin(group);
+    begin(group, leading);
     if (network == null) {
       ready.complete(null);
     } else {
@@ -278,48 +263,29 @@ final class ShardServer implements AutoCloseable {
 
   /** Takes note of where the leader's log begins, which lacks what this replica needs next. */
   private void behind(long begin) {
-    boolean told = leaderBegin >= 0;
     leaderBegin = begin;
-    if (!told) {
+    ShardRaft started = raft;
+    if (started != null
+        && begin > started.group().logEnd()
+        && behindTold.compareAndSet(false, true)) {
       LOG.error(
           "{}: the next entry is {}, the leader's log begins at {}: this replica needs a copy of"
               + " another's rows (expected: away for at most {} bytes of log)",
           options.shown(),
-          group().logEnd(),
+          started.group().logEnd(),
           begin,
           options.tuning().maxLogBytes());
     }
   }
 
-  /** Checks the files of a replica before it votes or answers; from now on none may be missing. */
-  private void checkMember(RaftLog log) throws IOException {
-    checkLog(log);
-    directory.ready();
+  private void checkAlone(RaftLog log) throws IOException {
+    directory.checkLog(log, store.appliedOnDisk());
   }
 
-  /**
-   * Checks that the log has the last entry that the store has applied, and all after it. No member
-   * applies what its log has not on the disk, takes an entry off its log that is committed, or cuts
-   * the log up to its end.
-   */
-  private void checkLog(RaftLog log) throws IOException {
-    AppliedEntry onDisk = store.appliedOnDisk();
-    TermIndex last = log.getLastEntryTermIndex();
-    long end = last == null ? -1 : last.getIndex();
-    long start = log.getStartIndex();
-    long stored = onDisk.equals(AppliedEntry.NONE) ? -1 : onDisk.index();
-    if (stored > end || (end >= 0 && start > stored + 1)) {
-      throw new IOException(
-          directory.log()
-              + ": entries "
-              + start
-              + " to "
-              + end
-              + ", store: up to entry "
-              + stored
-              + " (expected: a log that begins at most behind the entries of its store, and does"
-              + " not end before them)");
-    }
+  /** Checks the files of a replica before it votes or answers; from now on none may be missing. */
+  private void checkMember(RaftLog log) throws IOException {
+    directory.checkLog(log, store.appliedOnDisk());
+    directory.ready();
   }
 
   private void awaitReady(RatisGroup started) throws IOException {
@@ -349,7 +315,7 @@ final class ShardServer implements AutoCloseable {
     }
   }
 
-  private void begin(RatisGroup group) {
+  private void begin(RatisGroup group, Leadership leading) {
     LogCutter created =
         new LogCutter(
             store,
@@ -386,50 +352,15 @@ final class ShardServer implements AutoCloseable {
     }
   }
 
-  /** Duties of the leader, which begin anew with each leadership. */
-  private final class Duties {
-    private volatile @Nullable ShardDuties now;
-    private long term;
-
-    void perform() throws InterruptedException, ExecutionException {
-      ShardDuties current = current();
-      if (current != null) {
-        current.perform();
-      }
-    }
-
-    /** Returns the duties of this leadership; null if this bus does not lead. */
-    @Nullable ShardDuties current() {
-      RatisGroup group = group();
-      if (!group.isLeaderReady()) {
-        now = null;
-        return null;
-      }
-      ShardDuties current = now;
-      long inTerm = group.term();
-      if (current == null || term != inTerm) {
-        current = new ShardDuties(store, gate()::submit, () -> catalog, clock);
-        term = inTerm;
-        now = current;
-        current.begin();
-      }
-      return current;
-    }
-
-    void applied(Entry entry, ShardChanges changes) {
-      ShardDuties current = now;
-      if (current != null) {
-        current.applied(entry, changes);
-      }
-    }
-  }
-
   private final class MachineObserver implements ShardStateMachine.Observer {
     @Override
     public void onApplied(Entry entry, ShardChanges changes) {
       clock.applied(changes.stamp());
-      catalog = changed(catalog, entry, changes);
-      leading.applied(entry, changes);
+      catalog = CatalogRows.changed(catalog, entry, changes);
+      Leadership leading = leadership;
+      if (leading != null) {
+        leading.applied(entry, changes);
+      }
       observer.onApplied(catalog, changes);
       applied.reached(store.applied().index());
     }
@@ -452,34 +383,6 @@ final class ShardServer implements AutoCloseable {
       LogCutter created = cutter;
       return created == null ? 0 : created.neededFrom();
     }
-  }
-
-  private static JournalCatalog changed(JournalCatalog before, Entry entry, ShardChanges changes) {
-    // Records that change a definition are alone in their entries.
-    ShardRecord record = entry.records().get(0);
-    RecordResult result = changes.results().get(0);
-    if (record instanceof CreateJournal create && result instanceof JournalCreated created) {
-      return before.with(created.journal(), create.definition());
-    } else if (record instanceof ChangeJournal change && result instanceof Done) {
-      return before.with(change.journal(), change.definition());
-    } else if (record instanceof DeleteJournal delete && result instanceof Done) {
-      return before.with(delete.journal(), null);
-    }
-    return before;
-  }
-
-  private JournalCatalog readCatalog() {
-    List<JournalCatalog.Item> journals = new ArrayList<>();
-    try (StoreLease rows = store.lease();
-        RowScan scan =
-            rows.scan(new byte[] {Keys.JOURNAL}, new byte[] {(byte) (Keys.JOURNAL + 1)})) {
-      while (scan.next()) {
-        journals.add(
-            new JournalCatalog.Item(
-                Keys.journalOf(scan.key()), DefinitionRow.decode(scan.value()).definition()));
-      }
-    }
-    return JournalCatalog.of(journals);
   }
 
   private void fail(Throwable cause) {
@@ -530,55 +433,12 @@ final class ShardServer implements AutoCloseable {
 
   ShardStatus status() {
     RatisGroup group = group();
-    GroupLog log = group.log();
-    Map<String, Long> positions = group.positions();
-    RaftMembers members = group.members();
-    String leader = group.leader();
-    long committed = log == null ? -1 : log.committed();
-    boolean needsCopy = leaderBegin > group.logEnd();
-    // What others lack is known where the log is from which they would get it.
-    long begin = options.member().equals(leader) ? group.logBegin() : -1;
-    List<ShardStatus.Member> shown = new ArrayList<>();
-    for (String id : group.memberIds()) {
-      long position = positions.getOrDefault(id, -1L);
-      shown.add(
-          new ShardStatus.Member(
-              id,
-              members.voterIds().contains(id),
-              position < 0 ? -1 : Math.max(0, committed - position),
-              id.equals(options.member()) ? needsCopy : position >= 0 && position + 1 < begin));
-    }
-    return new ShardStatus(
-        leader, group.term(), committed, store.applied().index(), ready.isDone(), needsCopy, shown);
-  }
-
-  /** Hands the leadership over to a voter that has caught up, so that no election is needed. */
-  private void handOver(RatisGroup group) {
-    if (!group.isLeaderReady()) {
-      return;
-    }
-    Map<String, Long> positions = group.positions();
-    Map<String, Long> silence = group.followerSilenceMillis();
-    long alive = options.tuning().electionTimeoutMax().toMillis();
-    String next =
-        group.voters().stream()
-            .filter(id -> !id.equals(options.member()))
-            .filter(id -> silence.getOrDefault(id, Long.MAX_VALUE) < alive)
-            .max(Comparator.comparing(id -> positions.getOrDefault(id, -1L)))
-            .orElse(null);
-    if (next == null) {
-      return;
-    }
-    try {
-      group
-          .transferLeadership(next, HAND_OVER_MILLIS)
-          .get(2 * HAND_OVER_MILLIS, TimeUnit.MILLISECONDS);
-      LOG.info("{}: {} leads now", options.shown(), next);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
-      LOG.info("{}: the leadership was not handed over: {}", options.shown(), e.toString());
-    }
+    return ShardStatus.of(
+        group,
+        options.member(),
+        store.applied().index(),
+        ready.isDone(),
+        leaderBegin > group.logEnd());
   }
 
   /**
@@ -590,7 +450,7 @@ final class ShardServer implements AutoCloseable {
     ShardRaft started = raft;
     boolean worked = !failed.getAndSet(true);
     if (worked && started != null && network != null) {
-      handOver(started.group());
+      started.handOver(options);
     }
     ShardGate opened = gate;
     if (opened != null) {

@@ -1,6 +1,10 @@
 package io.eventbus.journal.ratis;
 
+import io.eventbus.raft.GroupLog;
+import io.eventbus.raft.RatisGroup;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +30,29 @@ public record ShardStatus(
   /** Copies the list. */
   public ShardStatus {
     members = List.copyOf(members);
+  }
+
+  static ShardStatus of(
+      RatisGroup group, String self, long applied, boolean ready, boolean needsCopy) {
+    GroupLog log = group.log();
+    Map<String, Long> positions = group.positions();
+    List<String> voters = group.voters();
+    String leader = group.leader();
+    long committed = log == null ? -1 : log.committed();
+    // What others lack is known where the log is from which they would get it.
+    long begin = self.equals(leader) ? group.logBegin() : -1;
+    List<Member> members = new ArrayList<>();
+    for (String id : group.memberIds()) {
+      long position = positions.getOrDefault(id, -1L);
+      boolean lacks = position >= 0 && position + 1 < begin;
+      members.add(
+          new Member(
+              id,
+              voters.contains(id),
+              position < 0 ? -1 : Math.max(0, committed - position),
+              id.equals(self) ? needsCopy : lacks));
+    }
+    return new ShardStatus(leader, group.term(), committed, applied, ready, needsCopy, members);
   }
 
   /**

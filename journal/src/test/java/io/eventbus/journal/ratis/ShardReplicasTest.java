@@ -1,17 +1,34 @@
 package io.eventbus.journal.ratis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.journal.Journals;
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.RecordResult.Published;
+import io.eventbus.journal.Retention;
 import io.eventbus.journal.ratis.TestReplicas.Node;
+import io.eventbus.journal.ratis.TestShards.Answer;
 import io.eventbus.journal.ratis.TestShards.Read;
+import io.eventbus.journal.store.FlushPolicy;
+import io.eventbus.journal.store.StoreOptions;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -85,6 +102,7 @@ class ShardReplicasTest {
         assertThat(producer.others()).isEmpty();
         assertThat(producer.confirmed()).isEqualTo(expected);
         assertThat(numbers(all, producer.topic())).isEqualTo(expected);
+        producer.assertPositions(all);
       }
     }
   }
@@ -123,11 +141,13 @@ class ShardReplicasTest {
           assertThat(producer.others()).isEmpty();
           assertThat(numbers(all, producer.topic()))
               .isEqualTo(LongStream.rangeClosed(1, 2_000).boxed().toList());
+          producer.assertPositions(all);
         }
         for (TestProducer producer : lost) {
           assertThat(producer.isAnswered()).isTrue();
           List<Long> found = numbers(all, producer.topic());
           assertThat(found).containsAll(producer.confirmed());
+          producer.assertPositions(all);
           assertThat(found).isEqualTo(LongStream.rangeClosed(1, found.size()).boxed().toList());
         }
         replicas.start(leader);
@@ -176,5 +196,205 @@ class ShardReplicasTest {
           .as("leaders as the others know them at once")
           .doesNotContain(leader.id());
     }
+  }
+
+  private static ShardOptions tuned(
+      ShardOptions options, Duration answerTimeout, FlushPolicy flush, long maxLogBytes) {
+    ShardOptions.Tuning tuning = options.tuning();
+    StoreOptions store = tuning.store();
+    return new ShardOptions(
+        options.directory(),
+        options.cluster(),
+        options.shard(),
+        options.member(),
+        options.replicas(),
+        options.resources(),
+        new ShardOptions.Tuning(
+            new StoreOptions(
+                store.writeBufferBytes(),
+                store.maxWriteBuffers(),
+                store.blobFiles(),
+                store.writeTimeout(),
+                flush),
+            tuning.limits(),
+            tuning.maxPendingBytes(),
+            answerTimeout,
+            tuning.openTimeout(),
+            tuning.dutyInterval(),
+            tuning.wallMillis(),
+            tuning.electionTimeoutMin(),
+            tuning.electionTimeoutMax(),
+            maxLogBytes));
+  }
+
+  private static ShardOptions impatient(ShardOptions options) {
+    return tuned(options, Duration.ofSeconds(2), FlushPolicy.DEFAULT, 4L << 30);
+  }
+
+  /** Publishes until the outcome is known, as a publisher does. */
+  private static RecordResult repeat(Journals journals, int journal, long sequence)
+      throws InterruptedException {
+    AtomicReference<RecordResult> result = new AtomicReference<>();
+    TestReplicas.until(
+        "event " + sequence + " is published",
+        () -> {
+          Answer answer = TestShards.publish(journals, journal, "a", "p", sequence, 1);
+          try {
+            result.set(answer.result().get(60, TimeUnit.SECONDS));
+            return true;
+          } catch (ExecutionException e) {
+            return false;
+          } catch (InterruptedException | TimeoutException e) {
+            throw new AssertionError(e);
+          }
+        });
+    return Objects.requireNonNull(result.get());
+  }
+
+  @Test
+  void aReplicaAloneReadsAndWritesWhenAnotherIsBack() throws Exception {
+    try (TestReplicas replicas = new TestReplicas(directory, 3, 0, ShardReplicasTest::impatient)) {
+      replicas.startAll();
+      int journal = replicas.create(TestShards.definition("orders"));
+      assertThat(repeat(replicas.leader().journals(), journal, 1)).isInstanceOf(Published.class);
+      replicas.settle();
+      replicas.stopAll();
+
+      Node alone = replicas.nodes().get(0);
+      replicas.start(alone);
+      assertThat(TestShards.read(alone.journals(), journal, TestShards.ALL))
+          .containsExactly(new Read(1, "a", 1));
+      assertThat(alone.journals().catalog().find(journal)).isNotNull();
+      CompletableFuture<RecordResult> unknown =
+          TestShards.publish(alone.journals(), journal, "a", "p", 2, 1).result();
+      assertThatThrownBy(() -> unknown.get(60, TimeUnit.SECONDS))
+          .cause()
+          .isInstanceOf(JournalsUnavailableException.class);
+      CompletableFuture<Void> barrier = alone.journals().appliedUpToNow().toCompletableFuture();
+      assertThatThrownBy(() -> barrier.get(60, TimeUnit.SECONDS))
+          .cause()
+          .isInstanceOf(JournalsUnavailableException.class)
+          .hasMessageContaining("expected: a leader");
+      assertThat(alone.status().ready()).isFalse();
+      assertThat(alone.status().leader()).isNull();
+
+      replicas.start(replicas.nodes().get(1));
+      TestShards.await(alone.journals().ready());
+      assertThat(alone.status().ready()).isTrue();
+      // What was asked for in vain is stored now, once.
+      assertThat(repeat(alone.journals(), journal, 2))
+          .isInstanceOfSatisfying(
+              Published.class, again -> assertThat(again.position()).isEqualTo(2));
+      assertThat(numbers(readAll(replicas, journal), "a")).containsExactly(1L, 2L);
+    }
+  }
+
+  @Test
+  void aListenerGetsTheLogAndHasNoVote() throws Exception {
+    try (TestReplicas replicas = new TestReplicas(directory, 3, 1, ShardReplicasTest::impatient)) {
+      replicas.startAll();
+      int journal = replicas.create(TestShards.definition("orders"));
+      Node listener = replicas.nodes().get(3);
+      for (long i = 1; i <= 10; i++) {
+        assertThat(repeat(listener.journals(), journal, i))
+            .isInstanceOfSatisfying(
+                Published.class, done -> assertThat(done.position()).isPositive());
+      }
+      assertThat(numbers(readAll(replicas, journal), "a"))
+          .isEqualTo(LongStream.rangeClosed(1, 10).boxed().toList());
+      assertThat(listener.status().members())
+          .extracting(ShardStatus.Member::voter)
+          .containsExactlyInAnyOrder(true, true, true, false);
+
+      Node leader = replicas.leader();
+      Node voter = replicas.others(leader).get(0);
+      replicas.kill(leader);
+      replicas.kill(voter);
+      assertThat(replicas.up()).hasSize(2);
+      // A voter and the listener are two of four, and no majority of three.
+      for (Node node : replicas.up()) {
+        CompletableFuture<RecordResult> unknown =
+            TestShards.publish(node.journals(), journal, "b", node.id(), 1, 1).result();
+        assertThatThrownBy(() -> unknown.get(60, TimeUnit.SECONDS))
+            .cause()
+            .isInstanceOf(JournalsUnavailableException.class);
+      }
+      replicas.start(voter);
+      for (Node node : replicas.up()) {
+        TestShards.await(node.journals().ready());
+      }
+      assertThat(repeat(listener.journals(), journal, 11)).isInstanceOf(Published.class);
+    }
+  }
+
+  @Test
+  void aReplicaThatIsAwayForTooLongIsToldThatItNeedsACopy() throws Exception {
+    FlushPolicy often = new FlushPolicy(1 << 20, Duration.ofDays(1));
+    try (TestReplicas replicas =
+        new TestReplicas(
+            directory, 3, 0, options -> tuned(options, Duration.ofSeconds(20), often, 12L << 20))) {
+      replicas.startAll();
+      int journal = replicas.create(TestShards.definition("orders", new Retention(0, 4 << 20, 0)));
+      publish(replicas, journal, 1, 5);
+      replicas.settle();
+      Node away = replicas.others(replicas.leader()).get(0);
+      replicas.stop(away);
+      long sequence = 6;
+      while (isLogWhole(replicas)) {
+        for (int i = 0; i < 10; i++) {
+          Answer answer = new Answer();
+          assertThat(
+                  replicas
+                      .leader()
+                      .journals()
+                      .append(
+                          TestShards.head(journal, "a", "p", sequence),
+                          TestShards.events(sequence, 10, 20_000),
+                          answer))
+              .isTrue();
+          assertThat(TestShards.await(answer.result())).isInstanceOf(Published.class);
+          sequence += 10;
+        }
+        // As long as the log is kept that the replica needs, it is no larger than that.
+        assertThat(sequence).isLessThan(10_000);
+      }
+      replicas.start(away);
+      TestReplicas.until("the replica knows", () -> away.status().needsCopy());
+      assertThat(away.status().ready()).isFalse();
+      List<Long> known = numbers(TestShards.read(away.journals(), journal, TestShards.ALL), "a");
+      // A message that was under way may have come late.
+      assertThat(known).hasSizeBetween(5, 500);
+      assertThat(known).isEqualTo(LongStream.rangeClosed(1, known.size()).boxed().toList());
+      TestReplicas.until(
+          "the leader knows",
+          () ->
+              replicas.up().stream()
+                  .filter(node -> node.id().equals(node.status().leader()))
+                  .flatMap(node -> node.status().members().stream())
+                  .anyMatch(member -> member.id().equals(away.id()) && member.needsCopy()));
+      // The others go on, and it stays with its leader.
+      Answer more = TestShards.publish(replicas.leader().journals(), journal, "b", "q", 1, 1);
+      assertThat(TestShards.await(more.result())).isInstanceOf(Published.class);
+      assertThat(away.status().leader()).isEqualTo(replicas.leader().id());
+    }
+  }
+
+  /** Returns whether the log begins with its first file at a replica that is up. */
+  private boolean isLogWhole(TestReplicas replicas) throws IOException {
+    for (Node node : replicas.up()) {
+      try (Stream<Path> files = Files.walk(directory.resolve(node.bus()))) {
+        if (files.anyMatch(
+            file -> {
+              String name = file.getFileName().toString();
+              return name.startsWith("log_0-") || name.equals("log_inprogress_0");
+            })) {
+          return true;
+        }
+      } catch (UncheckedIOException e) {
+        // A file was deleted meanwhile.
+        return true;
+      }
+    }
+    return false;
   }
 }

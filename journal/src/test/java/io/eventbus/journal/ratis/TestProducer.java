@@ -7,8 +7,11 @@ import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.Published;
+import io.eventbus.journal.ratis.TestShards.Read;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +29,7 @@ final class TestProducer implements Runnable {
   private final int count;
   private final Semaphore window = new Semaphore(WINDOW);
   private final CountDownLatch some;
-  private final List<Long> confirmed = new ArrayList<>();
+  private final Map<Long, Long> confirmed = new LinkedHashMap<>();
   private final List<Object> others = new ArrayList<>();
   private int answers;
   private long sent;
@@ -93,8 +96,8 @@ final class TestProducer implements Runnable {
         assertThat(told).as("the first answer").isFalse();
         told = true;
         answers++;
-        if (answer instanceof Published) {
-          confirmed.add(sequence);
+        if (answer instanceof Published published) {
+          confirmed.put(sequence, published.position());
         } else {
           others.add(answer);
         }
@@ -114,9 +117,21 @@ final class TestProducer implements Runnable {
     return "t." + name;
   }
 
-  /** Returns the numbers of the events that were confirmed. */
+  /** Returns the numbers of the events that were confirmed, in the order of the answers. */
   synchronized List<Long> confirmed() {
-    return List.copyOf(confirmed);
+    return List.copyOf(confirmed.keySet());
+  }
+
+  /** Checks that events have the positions that were confirmed. */
+  synchronized void assertPositions(List<Read> all) {
+    for (Read read : all) {
+      if (read.topic().equals(topic())) {
+        // A repetition of long ago is confirmed without its position.
+        assertThat(confirmed.getOrDefault(read.number(), 0L))
+            .as("position of %s", read)
+            .isIn(0L, read.position());
+      }
+    }
   }
 
   /** Returns the answers that were no acceptance. */

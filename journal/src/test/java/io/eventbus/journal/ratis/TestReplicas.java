@@ -39,6 +39,10 @@ final class TestReplicas implements AutoCloseable {
       this.voter = voter;
     }
 
+    String bus() {
+      return bus;
+    }
+
     String id() {
       return bus + "~1";
     }

@@ -25,7 +25,7 @@ import * as LIMIT from './wire/limit.js';
 // Interval of checks for calls that wait, in ms.
 const CHECK_INTERVAL = 1000;
 const FLUSH_TIMEOUT = 30_000;
-const OF_PUBLISH = [...OF_EVENT, 'expected', 'delay', 'ttl', 'signal'];
+const OF_PUBLISH = [...OF_EVENT, 'expected', 'delay', 'ttl', 'producer', 'number', 'signal'];
 const OF_WAIT = ['timeout', 'signal'];
 const OF_SUBSCRIPTION = ['group', 'overflow', 'bufferBytes', 'codec', 'signal', 'onGap', 'onInterruption'];
 /** @type {(keyof ClientEvents)[]} */

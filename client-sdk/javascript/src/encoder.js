@@ -1,5 +1,6 @@
 import { EventBusError, textOf } from './errors.js';
 import { numbers } from './options.js';
+import { quote, topicProblem } from './topics.js';
 import { utf8 } from './wire/bytes.js';
 import { publishTail } from './wire/frames.js';
 import * as LIMIT from './wire/limit.js';
@@ -104,8 +105,8 @@ function isPlain(value) {
  * @returns {Uint8Array | null} the last fields of the Publish; null if they are the defaults
  */
 function tailOf(options) {
-  const { expected, delay, ttl } = options;
-  if (expected === undefined && delay === undefined && ttl === undefined) {
+  const { expected, delay, ttl, producer, number } = options;
+  if ([expected, delay, ttl, producer, number].every(option => option === undefined)) {
     return null;
   }
   if (expected !== undefined && !(Number.isSafeInteger(expected) && expected >= 0 && expected < Number.MAX_SAFE_INTEGER)) {
@@ -113,12 +114,31 @@ function tailOf(options) {
   }
   const times = numbers(options, TIMES, '');
   const fields = /** @type {const} */ ([expected === undefined ? 0 : expected + 1, Math.ceil(times['delay'] ?? 0), Math.ceil(times['ttl'] ?? 0)]);
-  return fields.some(field => field > 0) ? publishTail(...fields) : null;
+  const name = producerOf(options);
+  return name !== null || fields.some(field => field > 0) ? publishTail(...fields, name, number ?? 0) : null;
+}
+
+/**
+ * @param {DurableOptions} options
+ * @returns {string | null} the name of the producer; null for none
+ */
+function producerOf({ producer, number }) {
+  if (producer === undefined && number === undefined) {
+    return null;
+  }
+  if (typeof producer !== 'string' || topicProblem(producer) !== null || producer.includes('/') || utf8(producer).length > LIMIT.producerBytes) {
+    throw new EventBusError('ILLEGAL_TOPIC',
+      `producer: ${quote(String(producer))} (expected: the form of a topic, at most ${LIMIT.producerBytes} bytes, without /)`);
+  }
+  if (!(Number.isSafeInteger(number) && Number(number) > 0)) {
+    throw new RangeError(`number: ${number} (expected: the event's number of the producer, 1 or more)`);
+  }
+  return producer;
 }
 
 /** @returns {EventBusError} the failure of an event that asks for what the bus does not have */
 export const notDurable = () => new EventBusError('REFUSED',
-  'the bus has no durable topics (expected: one that has, for expected, delay or ttl)', { busCode: 'UNSUPPORTED', retryable: false });
+  'the bus has no durable topics (expected: one that has, for expected, delay, ttl or producer)', { busCode: 'UNSUPPORTED', retryable: false });
 
 /**
  * @param {any} value

@@ -152,6 +152,10 @@
  *   EXPECTATION_FAILED
  * @property {number} [delay] ms for which the event waits in its journal before it is delivered, at most 3650 days
  * @property {number} [ttl] ms for which the event is delivered, at most 3650 days; default as long as its journal keeps it
+ * @property {string} [producer] name by which the bus knows repetitions, whichever client publishes them and whenever: an event with a name and a
+ *   `number` is stored once. The form of a topic, at most 63 bytes, without `/`; default the client itself, which is forgotten when its program ends
+ * @property {number} [number] with `producer`: number of the event, 1 or more. Ascending for each name and topic, best without gaps: a number that was
+ *   left out is refused later with SEQUENCE_GAP
  *
  * @typedef {SendOptions & DurableOptions & PublishSignal} PublishOptions
  *

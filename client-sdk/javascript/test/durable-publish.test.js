@@ -63,6 +63,24 @@ test('options are sent again after a lost connection, also under new numbers', a
   assert.deepEqual(await expecting, { topic: 'a', producer: 99n, sequence: 1, receivers: undefined, position: 5, repeated: true });
 });
 
+test('an event of a named producer is alone in its frame, and sent again under its name and number', async () => {
+  const { client, env, bus } = await connected();
+  client.publish('a', '1').catch(() => {});
+  const named = client.publish('a', '2', { producer: 'outbox', number: 41 });
+  client.publish('a', '3', { producer: 'é-1', number: Number.MAX_SAFE_INTEGER, expected: 4, delay: 5 }).catch(() => {});
+  client.publish('a', '4').catch(() => {});
+  const seen = [[1, '1', undefined, undefined], [2, '2', [0, 0, 0], ['outbox', 41]], [3, '3', [5, 5, 0], ['é-1', Number.MAX_SAFE_INTEGER]], [4, '4', undefined, undefined]];
+  const frames = of => of('PUBLISH').map(f => [f.sequence, f.events.map(e => e.payload).join(), f.wish, f.named]);
+  await settle();
+  assert.deepEqual(frames(type => bus.of(type)), seen);
+  env.onOpen = connection => connection.welcome({ producer: 99n });
+  bus.end();
+  await env.advance(100);
+  assert.deepEqual(frames(type => env.bus.of(type)), seen);
+  confirm(env.bus, 2, 7, true);
+  assert.deepEqual(await named, { topic: 'a', producer: 99n, sequence: 2, receivers: undefined, position: 7, repeated: true });
+});
+
 test('a refusal has the code of the bus', async () => {
   const { client, bus } = await connected();
   for (const [i, [code, retryable]] of [['EXPECTATION_FAILED', false], ['STORE_FULL', true], ['UNAVAILABLE', true], ['NO_JOURNAL', false], ['SEQUENCE_GAP', false]].entries()) {
@@ -113,6 +131,12 @@ test('options have bounds', async () => {
   await assert.rejects(client.publish('a', 'x', { delay: -1 }), /^RangeError: delay: -1 \(expected: 0\.\.315360000000 ms\)/);
   await assert.rejects(client.publish('a', 'x', { ttl: 3651 * 86_400_000 }), /^RangeError: ttl: /);
   assert.throws(() => client.send('a', 'x', { expected: 0 }), /expected: unknown option/);
+  for (const producer of [undefined, 7, '', 'a/b', 'a b', 'é'.repeat(32)]) {
+    await assert.rejects(client.publish('a', 'x', { producer, number: 1 }), { code: 'ILLEGAL_TOPIC', message: /^producer: '.*' \(expected: the form of a topic/ });
+  }
+  for (const number of [undefined, 0, -1, 1.5, '1', 2 ** 53]) {
+    await assert.rejects(client.publish('a', 'x', { producer: 'outbox', number }), /^RangeError: number: /);
+  }
 });
 
 test('a subscription sees positions and publishers', async () => {

@@ -76,6 +76,8 @@ class PublishSeen:
     payloads: list[bytes]
     #: What only durable topics have: expect, delay and time to live, the latter two in milliseconds.
     durable: tuple[int, int, int] = (0, 0, 0)
+    #: Name of the producer and the number of the first event; None for none.
+    named: tuple[str, int] | None = None
 
     @property
     def last(self) -> int:
@@ -89,6 +91,8 @@ def read_publish(r: Reader) -> PublishSeen:
         seen.payloads.append(r.data[at : r.pos])
     if r.pos < r.end:
         seen.durable = r.long("expect"), r.long("delay"), r.long("ttl")
+        name, number = r.optional("producerName"), r.long("number")
+        seen.named = None if name is None else (name, number)
     assert r.pos == r.end
     return seen
 

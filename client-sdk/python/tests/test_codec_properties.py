@@ -120,6 +120,7 @@ def test_publishes(topic: str, sequence: int, schema: int, confirm: bool, listed
     record = {
         "topic": topic, "sequence": sequence, "schema": schema, "confirm": confirm, "events": listed,
         "expect": sequence, "delayMillis": 60_000, "ttlMillis": 0,
+        "producerName": topic if confirm else None, "number": sequence if confirm else 0,
     }  # fmt: skip
     latin = {**record, "events": [{**e, "payload": e["payload"].decode("latin-1")} for e in listed]}
     raw = publish_frame(latin)

@@ -100,6 +100,29 @@ def test_options_are_sent_again_under_new_numbers() -> None:
     assert [(f.sequence, f.durable) for f in s.take(PublishSeen)] == [(1, (5, 0, 0))]
 
 
+def test_an_event_of_a_named_producer_is_alone_in_its_frame_and_sent_again_under_its_name_and_number() -> None:
+    d, s = connected()
+    d.hold_writes = True
+    d.publish("a", b"0")
+    named = d.publish("a", b"1", durable_fields(None, 0, None, "outbox", 41))
+    d.publish("a", b"2", durable_fields(4, 1, None, "é-1", 1 << 60))
+    d.publish("a", b"3")
+    d.hold_writes = False
+    d.pump()
+    seen = [
+        (1, [b"0"], (0, 0, 0), None),
+        (2, [b"1"], (0, 0, 0), ("outbox", 41)),
+        (3, [b"2"], (5, 1000, 0), ("é-1", 1 << 60)),
+        (4, [b"3"], (0, 0, 0), None),
+    ]
+    assert [(f.sequence, f.payloads, f.durable, f.named) for f in s.take(PublishSeen)] == seen
+    d.end(s)
+    s = d.reconnect(durable=True, producer=78, limits=Limits(1000, 1 << 20, 64, 16_384, 10_000, 8 << 20))
+    assert [(f.sequence, f.payloads, f.durable, f.named) for f in s.take(PublishSeen)] == seen
+    d.say(s, confirm(2, 5, True))
+    assert published(named) == [(2, 5, True)]
+
+
 def test_a_smaller_bus_gets_the_options_too() -> None:
     d, s = connected()
     waiters = [d.publish("a", b"x", ONLY_AFTER_4), d.publish("a", b"y" * 2000, ONLY_AFTER_4)]
@@ -186,7 +209,15 @@ def test_options_have_bounds() -> None:
             durable_fields(*wrong)
     # Rounded up, but not for what is an error of floating-point numbers.
     assert durable_fields(None, 0.0011, 1.1) == durable_fields(None, 0.002, 1.1)
-    assert durable_fields(None, 1.1, None) == b"\0" + b"\x98\x11" + b"\0"
+    assert durable_fields(None, 1.1, None) == b"\0" + b"\x98\x11" + b"\0\0\0"
+    for name in ("", "a/b", "a b", "é" * 32):
+        with pytest.raises(eventbus.IllegalTopic, match=r"^producer: .* \(expected: "):
+            durable_fields(None, 0, None, name, 1)
+    for number in (None, 0, -1, True, (1 << 63) - 65_537):
+        with pytest.raises(ValueError, match=r"^number: .* \(expected: 1\.\."):
+            durable_fields(None, 0, None, "outbox", number)
+    with pytest.raises(ValueError, match=r"^number: 1 \(expected: only with producer\)"):
+        durable_fields(None, 0, None, None, 1)
 
 
 def test_a_subscription_sees_positions_and_publishers() -> None:
@@ -223,8 +254,9 @@ def test_both_faces_send_the_options() -> None:
                 done = await client.publish("a", "x", expected=0, delay=1, ttl=2)
                 assert (done.position, done.repeated) == (7, False)
             with await asyncio.to_thread(eventbus.sync.connect, bus.url, proxy=None) as other:
-                await asyncio.to_thread(other.publish, "a", "x", expected=7)
+                await asyncio.to_thread(other.publish, "a", "x", expected=7, producer="outbox", number=42)
                 await asyncio.to_thread(other.close)
             assert [f.durable for f in bus.of(PublishSeen)] == [(1, 1000, 2000), (8, 0, 0)]
+            assert [f.named for f in bus.of(PublishSeen)] == [None, ("outbox", 42)]
 
     asyncio.run(test())

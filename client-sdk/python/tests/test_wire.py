@@ -118,7 +118,8 @@ def publish_frame(record: dict[str, Any]) -> bytes:
         encode_event(e["publishedAt"], e["key"], e["headers"], e["payload"].encode("latin-1")) for e in record["events"]
     ]
     size = sum(map(len, events))
-    tail = publish_tail(record["expect"], record["delayMillis"], record["ttlMillis"])
+    names = ("expect", "delayMillis", "ttlMillis", "producerName", "number")
+    tail = publish_tail(*(record[name] for name in names))
     head = publish_head(
         text(record["topic"]), record["sequence"], record["schema"], record["confirm"], len(events), size, len(tail)
     )

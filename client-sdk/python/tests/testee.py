@@ -216,6 +216,11 @@ def decode_publish(r: Reader) -> dict[str, Any]:
         raise r.malformed("Publish.sequence", r.base, record["sequence"], "at least one event, and numbers from 1")
     for name in ("expect", "delayMillis", "ttlMillis"):
         record[name] = str(records.POSITION.read(r, f"Publish.{name}") if r.pos < r.end else 0)
+    record["producerName"] = r.optional("Publish.producerName") if r.pos < r.end else None
+    at = r.pos
+    record["number"] = str(r.long("Publish.number") if r.pos < r.end else 0)
+    if (int(record["number"]) > 0) != (record["producerName"] is not None):
+        raise r.malformed("Publish.number", at, record["number"], "a number from 1 with a name, else 0")
     return record
 
 
@@ -229,7 +234,11 @@ def encode(code: int, record: dict[str, Any]) -> bytes:
         topic = codec.text(record["topic"])
         schema, confirm = int(record.get("schema") or 0), bool(record.get("confirm"))
         tail = durable_frames.publish_tail(
-            int(record.get("expect") or 0), int(record.get("delayMillis") or 0), int(record.get("ttlMillis") or 0)
+            int(record.get("expect") or 0),
+            int(record.get("delayMillis") or 0),
+            int(record.get("ttlMillis") or 0),
+            record.get("producerName"),
+            int(record.get("number") or 0),
         )
         head = publish_head(topic, int(record["sequence"]), schema, confirm, len(events), size, len(tail))
         return head + b"".join(events) + b"\0" + tail

@@ -39,7 +39,7 @@ async def asyncio_face(bus: eventbus.EventBus) -> None:
     response = await bus.request("s", 1, codec=numbers, method="m")
     number: int = numbers.decode(response.event)
     print(published, number)
-    await bus.publish("a", 1, codec=numbers, expected=0, delay=1, ttl=2.5)
+    await bus.publish("a", 1, codec=numbers, expected=0, delay=1, ttl=2.5, producer="outbox", number=42)
     async for event in bus.durable("billing", start=eventbus.Start.position(3)):
         number = event.position
     bus.durable("billing", handler=print, on_truncated=lambda truncated: print(truncated.last))

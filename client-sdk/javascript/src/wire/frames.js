@@ -150,13 +150,17 @@ export function atLeast(body, field, min) {
  * @param {number} expect 0 for nothing, 1 for an empty topic, else the position of its last event and 1
  * @param {number} delayMillis
  * @param {number} ttlMillis 0 for none
+ * @param {string | null} producerName null for none
+ * @param {number} number of the first event, with a name; else 0
  * @returns {Uint8Array} the last fields of a Publish, behind its events
  */
-export function publishTail(expect, delayMillis, ttlMillis) {
+export function publishTail(expect, delayMillis, ttlMillis, producerName, number) {
   const tail = new Writer(30);
   tail.long(expect);
   tail.long(delayMillis);
   tail.long(ttlMillis);
+  tail.optional(producerName);
+  tail.long(number);
   return tail.done();
 }
 

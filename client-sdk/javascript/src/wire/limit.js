@@ -2,6 +2,7 @@
 export const keyBytes = 4096;
 export const publishEvents = 65_536;
 export const nameBytes = 255;
+export const producerBytes = 63;
 export const serviceBytes = 240;
 export const metadata = 64;
 export const metadataBytes = 4096;

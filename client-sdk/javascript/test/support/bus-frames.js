@@ -198,6 +198,12 @@ function map(r) {
 
 const optional = r => r.present('union') ? r.string('text') : null;
 
+const named = r => {
+  const name = optional(r);
+  const number = r.long('number');
+  return name === null ? {} : { named: [name, number] };
+};
+
 const event = r => ({ publishedAt: r.long('publishedAt'), key: optional(r), headers: map(r), payload: bytes(r) });
 
 function events(r) {
@@ -218,7 +224,7 @@ function bytes(r) {
 
 const READERS = {
   [TYPE.HELLO]: r => ({ frame: 'HELLO', client: r.string('client'), agent: r.string('agent'), token: optional(r), resume: optional(r), attributes: map(r), change: optional(r), user: optional(r), previous: optional(r) }),
-  [TYPE.PUBLISH]: r => ({ frame: 'PUBLISH', topic: r.string('topic'), sequence: r.long('sequence'), schema: r.bigint64('schema'), confirm: r.boolean('confirm'), events: events(r), ...(!r.done && { wish: [r.long('expect'), r.long('delayMillis'), r.long('ttlMillis')] }) }),
+  [TYPE.PUBLISH]: r => ({ frame: 'PUBLISH', topic: r.string('topic'), sequence: r.long('sequence'), schema: r.bigint64('schema'), confirm: r.boolean('confirm'), events: events(r), ...(!r.done && { wish: [r.long('expect'), r.long('delayMillis'), r.long('ttlMillis')], ...named(r) }) }),
   [TYPE.SUBSCRIBE]: r => ({ frame: 'SUBSCRIBE', id: r.long('id'), filter: r.string('filter'), group: optional(r), overflow: OVERFLOWS[r.int('overflow')] }),
   [TYPE.UNSUBSCRIBE]: r => ({ frame: 'UNSUBSCRIBE', id: r.long('id') }),
   [TYPE.BARRIER]: r => ({ frame: 'BARRIER', id: r.long('id') }),

@@ -63,7 +63,7 @@ const ENCODED = {
 };
 
 /** Fields that these frames end with on the page, and that the client leaves out: their bytes are the defaults. */
-const LEFT_OUT = { Publish: publishTail(0, 0, 0), Credit: Uint8Array.of(0) };
+const LEFT_OUT = { Publish: publishTail(0, 0, 0, null, 0), Credit: Uint8Array.of(0) };
 
 /** Returns a frame with more fields at its end. */
 function longer(bytes, tail) {

@@ -126,6 +126,8 @@ class EventBus(Listeners):
         expected: int | None = None,
         delay: float = 0.0,
         ttl: float | None = None,
+        producer: str | None = None,
+        number: int | None = None,
         codec: Codec[Any] | None = None,
         timeout: float | None = None,
     ) -> Published:
@@ -138,7 +140,8 @@ class EventBus(Listeners):
             left = await self._sending.empty(wait, "publish")
             return await self._inner.publish(
                 topic, payload, key=key, headers=headers, published_at=published_at, schema=schema, codec=codec,
-                expected=expected, delay=delay, ttl=ttl, timeout=None if timeout is None else left,
+                expected=expected, delay=delay, ttl=ttl, producer=producer, number=number,
+                timeout=None if timeout is None else left,
             )  # fmt: skip
 
         return self._portal.call(work())

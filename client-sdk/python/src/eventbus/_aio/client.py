@@ -102,6 +102,8 @@ class EventBus(Listeners, Calling, Consuming):
         expected: int | None = None,
         delay: float = 0.0,
         ttl: float | None = None,
+        producer: str | None = None,
+        number: int | None = None,
         codec: Codec[Any] | None = None,
         timeout: float | None = None,
     ) -> Published:
@@ -119,8 +121,11 @@ class EventBus(Listeners, Calling, Consuming):
         ``Published.position`` tells where. ``expected``: position of the topic's last event, or 0 if the topic has to be
         empty; otherwise Refused with EXPECTATION_FAILED. ``delay``: seconds that the event waits before it is
         delivered. ``ttl``: seconds for which it is delivered; None for as long as the journal keeps it. Both are rounded
-        up to milliseconds, at most 3,650 days. With these three the event travels alone in its frame; a topic that is
-        not durable is Refused with NO_JOURNAL, and a bus without durable topics with UNSUPPORTED.
+        up to milliseconds, at most 3,650 days. ``producer`` and ``number``: name of the producer and the event's number;
+        an event with these is stored once, whichever client publishes it and whenever. The name has the form of a topic,
+        at most 63 bytes, without ``/``. Numbers begin at 1 or more and ascend for each name and topic, best without gaps:
+        one that was left out is refused later with SEQUENCE_GAP. With these options the event travels alone in its frame;
+        a topic that is not durable is Refused with NO_JOURNAL, and a bus without durable topics with UNSUPPORTED.
 
         Raises IllegalTopic, TooBig, BufferFull (after ``block_timeout`` seconds, or at once with ``when_full="fail"``),
         Refused, TimedOut (an unsent event is withdrawn; of others the outcome is open, as the text says),
@@ -129,7 +134,7 @@ class EventBus(Listeners, Calling, Consuming):
         if timeout is not None:
             check_range("timeout", timeout, 0, 3600, "s")
         raw, schema = as_payload(payload, schema, codec)
-        tail = durable_fields(expected, delay, ttl)
+        tail = durable_fields(expected, delay, ttl, producer, number)
         loop = self._loop
         begun = loop.time()
         waiter: asyncio.Future[Published] = loop.create_future()

@@ -9,13 +9,18 @@ from typing import Any, Protocol, TypedDict, TypeVar
 from .._wire.codec import MAX_LONG
 from .._wire.durable_frames import publish_tail
 from .._wire.events import Event
+from .._wire.topics import topic_problem
 from .call_event import CallEvent
 from .checks import check_range
+from .errors import IllegalTopic
 
 Payload = bytes | bytearray | memoryview | str
 T = TypeVar("T")
 #: Maximum of ``delay`` and ``ttl``, in seconds.
 MAX_DURABLE_SECONDS = 3650 * 86_400
+MAX_PRODUCER_BYTES = 63
+#: Maximum of ``number``: the bus wants room behind it for the numbers of a whole frame.
+MAX_NUMBER = MAX_LONG - 65_537
 
 
 class Codec(Protocol[T]):
@@ -48,18 +53,36 @@ class PublishOptions(EventOptions, total=False):
     expected: int | None
     delay: float
     ttl: float | None
+    producer: str | None
+    number: int | None
 
 
-def durable_fields(expected: int | None, delay: float, ttl: float | None) -> bytes:
-    """Encodes what only durable topics have; empty for nothing. Raises ValueError."""
-    if expected is None and not delay and ttl is None:
+def durable_fields(
+    expected: int | None, delay: float, ttl: float | None, producer: str | None = None, number: int | None = None
+) -> bytes:
+    """Encodes what only durable topics have; empty for nothing. Raises ValueError and IllegalTopic."""
+    if expected is None and not delay and ttl is None and producer is None and number is None:
         return b""
     if expected is not None:
         check_range("expected", expected, 0, MAX_LONG - 1, "(0, or a position)", whole=True)
     check_range("delay", delay, 0, MAX_DURABLE_SECONDS, "s")
     if ttl is not None:
         check_range("ttl", ttl, 0.001, MAX_DURABLE_SECONDS, "s")
-    return publish_tail(0 if expected is None else expected + 1, _millis(delay), _millis(ttl or 0))
+    if producer is None and number is not None:
+        raise ValueError(f"number: {number!r} (expected: only with producer)")
+    if producer is not None:
+        _check_producer(producer)
+        check_range("number", number, 1, MAX_NUMBER, "(the event's number of the producer)", whole=True)
+    expect = 0 if expected is None else expected + 1
+    return publish_tail(expect, _millis(delay), _millis(ttl or 0), producer, number or 0)
+
+
+def _check_producer(name: str) -> None:
+    problem = topic_problem(name)
+    if problem is None and ("/" in name or len(name.encode()) > MAX_PRODUCER_BYTES):
+        problem = f"{name!r} (expected: at most {MAX_PRODUCER_BYTES} bytes, without /)"
+    if problem is not None:
+        raise IllegalTopic(f"producer: {problem}")
 
 
 def _millis(seconds: float) -> int:

@@ -12,7 +12,7 @@ from .publish_frame import ENCODED, HEAD, Frame
 
 def not_durable() -> Refused:
     """Returns the error of an event that asks a bus for what it would ignore."""
-    what = "the bus has no durable topics (expected: one that has, for expected, delay and ttl)"
+    what = "the bus has no durable topics (expected: one that has, for expected, delay, ttl and producer)"
     return Refused(BusCode.UNSUPPORTED, what, False)
 
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from .call_frames import BYTES
 from .call_frames import RECORDS as OTHER_RECORDS
-from .codec import Reader, frames, varint
+from .codec import Reader, frames, text, varint
 from .events import Delivery, DeliveryReader
 from .records import BOOLEAN, DELIVER, LONG, POSITION, STRING, TOPIC, Kind, Record, enum_kind, record_field
 
@@ -174,9 +174,10 @@ def deliveries(reader: DeliveryReader, data: bytes) -> Iterator[Delivery]:
             yield reader.read(data, start, end)
 
 
-def publish_tail(expect: int, delay_millis: int, ttl_millis: int) -> bytes:
+def publish_tail(expect: int, delay_millis: int, ttl_millis: int, producer: str | None, number: int) -> bytes:
     """Writes the fields of a ``Publish`` that only durable topics have, behind the zero that ends the events."""
-    return varint(expect) + varint(delay_millis) + varint(ttl_millis)
+    name = b"\0" if producer is None else b"\2" + text(producer)
+    return varint(expect) + varint(delay_millis) + varint(ttl_millis) + name + varint(number)
 
 
 #: All records, except those of published events.

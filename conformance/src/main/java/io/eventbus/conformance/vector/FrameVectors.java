@@ -107,6 +107,12 @@ final class FrameVectors {
     add("publish-expect-2-53", TypeCode.PUBLISH, "Publish", "expect", (1L << 53) - 1);
     add("publish-delay", TypeCode.PUBLISH, "Publish", "delayMillis", 60_000);
     add("publish-ttl", TypeCode.PUBLISH, "Publish", "ttlMillis", 86_400_000);
+    ObjectNode named = example("Publish").put("producerName", "outbox-ü");
+    named.put("number", (1L << 53) - 1);
+    add(
+        "publish-producer",
+        TypeCode.PUBLISH,
+        RecordWriter.asBuses().frame(TypeCode.PUBLISH, named));
     add("feed-head-2-53", TypeCode.FEED, "Feed", "head", (1L << 53) - 1);
     add("settle-2-53", TypeCode.SETTLE, "Settle", "upTo", (1L << 53) - 1);
     add("told-nothing-settled", TypeCode.TOLD, "Told", "settled", -1);

@@ -91,6 +91,35 @@ class DurableCommandIT {
   }
 
   @Test
+  void whatIsPublishedAgainUnderANameIsStoredOnce() throws Exception {
+    run(ExitCode.OK, "publish", "orders.1", "a", "b", "--producer=outbox", "--number=41");
+    List<String> again = new ArrayList<>();
+    for (String line :
+        run(
+            ExitCode.OK,
+            "publish",
+            "orders.1",
+            "a",
+            "b",
+            "c",
+            "--producer=outbox",
+            "--number=41",
+            "--output=jsonl")) {
+      JsonNode confirmed = new ObjectMapper().readTree(line);
+      again.add(confirmed.path("position").asLong() + " " + confirmed.path("repeated").asBoolean());
+    }
+    assertThat(again).containsExactly("1 true", "2 true", "3 false");
+    assertThat(payloads("orders.>", "--from=first", "--count=3")).containsExactly("a", "b", "c");
+    run(ExitCode.FAILED, "publish", "orders.1", "x", "--producer=outbox", "--number=40");
+    run(ExitCode.FAILED, "publish", "other", "x", "--producer=outbox", "--number=1");
+    run(ExitCode.USAGE, "publish", "orders.1", "x", "--producer=outbox");
+    run(ExitCode.USAGE, "publish", "orders.1", "x", "--number=1");
+    run(ExitCode.USAGE, "publish", "orders.1", "x", "--producer=outbox", "--number=0");
+    run(ExitCode.USAGE, "publish", "orders.1", "x", "--producer=a/b", "--number=1");
+    run(ExitCode.USAGE, "publish", "orders.1", "x", "--producer=p", "--number=1", "--no-confirm");
+  }
+
+  @Test
   void aDurableSubscriptionSettlesWhatIsWritten() {
     String[] billing = {"orders.>", "--durable=billing", "--from=first", "--count=2"};
     run(ExitCode.OK, "publish", "orders.1", "a", "b", "c", "d", "e");

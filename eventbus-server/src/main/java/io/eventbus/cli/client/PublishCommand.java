@@ -13,6 +13,7 @@ import io.eventbus.client.PublishOptions;
 import io.eventbus.client.Published;
 import io.eventbus.client.SendResult;
 import io.eventbus.protocol.DurationText;
+import io.eventbus.protocol.ProducerName;
 import io.eventbus.protocol.Topic;
 import java.io.IOException;
 import java.io.InputStream;
@@ -125,6 +126,20 @@ public final class PublishCommand implements Callable<Integer> {
   @Nullable Duration ttl;
 
   @Option(
+      names = "--producer",
+      paramLabel = "NAME",
+      description =
+          "Durable topics: events that are published again under this name and their numbers are"
+              + " stored once.")
+  @Nullable String producer;
+
+  @Option(
+      names = "--number",
+      paramLabel = "N",
+      description = "With --producer: number of the first event; the others have the next ones.")
+  @Nullable Long number;
+
+  @Option(
       names = {"-o", "--output"},
       paramLabel = "FORMAT",
       description = "jsonl: writes each confirmation as a JSON object on a line.")
@@ -199,19 +214,27 @@ public final class PublishCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--expect: for one event (expected: one PAYLOAD, or --whole)");
     }
-    boolean durable = expect != null || delay != null || ttl != null;
+    if ((producer == null) != (number == null)) {
+      throw new ParameterException(
+          spec.commandLine(), "--producer and --number: one of them (expected: both, or none)");
+    }
+    boolean durable = expect != null || delay != null || ttl != null || producer != null;
     if (noConfirm && (durable || output != null)) {
       throw new ParameterException(
           spec.commandLine(),
-          "--no-confirm: with --expect, --delay, --ttl or --output (expected: without)");
+          "--no-confirm: with --expect, --delay, --ttl, --producer or --output (expected: without)");
+    }
+    String problem = producer == null ? null : ProducerName.problem(producer);
+    if (problem != null) {
+      throw new ParameterException(spec.commandLine(), "--producer: " + problem);
     }
     try {
       return new PublishOptions(
           expect == null ? OptionalLong.empty() : OptionalLong.of(expect),
           delay == null ? Duration.ZERO : delay,
           ttl == null ? Duration.ZERO : ttl,
-          Optional.empty(),
-          0);
+          Optional.ofNullable(producer),
+          number == null ? 0 : number);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--" + e.getMessage(), e);
     }
@@ -248,6 +271,9 @@ public final class PublishCommand implements Callable<Integer> {
         throw new CliFailure(ExitCode.FAILED, "an event was not sent: " + result);
       }
     } else {
+      if (producer != null && published.get() > 0) {
+        options = options.withProducer(producer, options.number() + 1);
+      }
       CompletionStage<Published> confirmed =
           options.equals(PublishOptions.DEFAULT)
               ? client.publish(topic, event)

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 final class ShardRaft implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(ShardRaft.class);
 
-  private static final long HAND_OVER_MILLIS = 1_000;
+  private static final long HAND_OVER_MILLIS = 1_500;
   private static final long CLOSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long CLOSE_POLL_MILLIS = 5;
 

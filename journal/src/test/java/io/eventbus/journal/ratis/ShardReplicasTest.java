@@ -12,7 +12,6 @@ import io.eventbus.journal.ratis.TestReplicas.Node;
 import io.eventbus.journal.ratis.TestShards.Answer;
 import io.eventbus.journal.ratis.TestShards.Read;
 import io.eventbus.journal.store.FlushPolicy;
-import io.eventbus.journal.store.StoreOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -33,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(240)
+@Timeout(400)
 class ShardReplicasTest {
   private final Path directory;
 
@@ -46,7 +45,8 @@ class ShardReplicasTest {
   }
 
   /** Reads the journal at all buses that are up, where it has to be the same. */
-  private static List<Read> readAll(TestReplicas replicas, int journal) {
+  private static List<Read> readAll(TestReplicas replicas, int journal)
+      throws InterruptedException {
     replicas.settle();
     List<Read> first = null;
     for (Node node : replicas.up()) {
@@ -130,7 +130,7 @@ class ShardReplicasTest {
         List<Throwable> failures = new ArrayList<>();
         List<Thread> threads = start(survivors, failures);
         threads.addAll(start(lost, failures));
-        assertThat(some.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(some.await(150, TimeUnit.SECONDS)).isTrue();
         replicas.kill(leader);
         for (Thread thread : threads) {
           thread.join();
@@ -185,50 +185,47 @@ class ShardReplicasTest {
     }
   }
 
+  /**
+   * Elections take 5 s, and the links stay: only by a hand-over is there another leader at once.
+   */
   @Test
   void aLeaderThatIsClosedHandsOver() throws IOException, InterruptedException {
-    try (TestReplicas replicas = TestReplicas.start(directory, 3, 0)) {
-      replicas.settle();
-      Node leader = replicas.leader();
-      List<Node> others = replicas.others(leader);
-      replicas.stop(leader);
-      assertThat(others.stream().map(node -> node.status().leader()).toList())
-          .as("leaders as the others know them at once")
-          .doesNotContain(leader.id());
+    try (TestReplicas replicas =
+        new TestReplicas(
+            directory,
+            3,
+            0,
+            options ->
+                TestReplicas.tuned(
+                    options,
+                    Duration.ofSeconds(90),
+                    Duration.ofSeconds(5),
+                    FlushPolicy.DEFAULT,
+                    4L << 30))) {
+      replicas.startAll();
+      boolean handedOver = false;
+      // The deadline of a hand-over is short: it may pass while the machine is busy.
+      for (int attempt = 0; attempt < 3 && !handedOver; attempt++) {
+        replicas.settle();
+        Node leader = replicas.leader();
+        replicas.stopShard(leader);
+        handedOver =
+            replicas.up().stream().noneMatch(node -> leader.id().equals(node.status().leader()));
+        replicas.stopLinks(leader);
+        replicas.start(leader);
+      }
+      assertThat(handedOver).isTrue();
     }
   }
 
-  private static ShardOptions tuned(
-      ShardOptions options, Duration answerTimeout, FlushPolicy flush, long maxLogBytes) {
-    ShardOptions.Tuning tuning = options.tuning();
-    StoreOptions store = tuning.store();
-    return new ShardOptions(
-        options.directory(),
-        options.cluster(),
-        options.shard(),
-        options.member(),
-        options.replicas(),
-        options.resources(),
-        new ShardOptions.Tuning(
-            new StoreOptions(
-                store.writeBufferBytes(),
-                store.maxWriteBuffers(),
-                store.blobFiles(),
-                store.writeTimeout(),
-                flush),
-            tuning.limits(),
-            tuning.maxPendingBytes(),
-            answerTimeout,
-            tuning.openTimeout(),
-            tuning.dutyInterval(),
-            tuning.wallMillis(),
-            tuning.electionTimeoutMin(),
-            tuning.electionTimeoutMax(),
-            maxLogBytes));
-  }
-
   private static ShardOptions impatient(ShardOptions options) {
-    return tuned(options, Duration.ofSeconds(2), FlushPolicy.DEFAULT, 4L << 30);
+    ShardOptions.Tuning tuning = options.tuning();
+    return TestReplicas.tuned(
+        options,
+        Duration.ofSeconds(2),
+        tuning.electionTimeoutMin(),
+        FlushPolicy.DEFAULT,
+        tuning.maxLogBytes());
   }
 
   /** Publishes until the outcome is known, as a publisher does. */
@@ -279,7 +276,7 @@ class ShardReplicasTest {
       assertThat(alone.status().leader()).isNull();
 
       replicas.start(replicas.nodes().get(1));
-      TestShards.await(alone.journals().ready());
+      TestReplicas.until("both are ready", () -> alone.status().ready());
       assertThat(alone.status().ready()).isTrue();
       // What was asked for in vain is stored now, once.
       assertThat(repeat(alone.journals(), journal, 2))
@@ -321,7 +318,7 @@ class ShardReplicasTest {
       }
       replicas.start(voter);
       for (Node node : replicas.up()) {
-        TestShards.await(node.journals().ready());
+        TestReplicas.until("a majority is back", () -> node.status().ready());
       }
       assertThat(repeat(listener.journals(), journal, 11)).isInstanceOf(Published.class);
     }
@@ -332,7 +329,16 @@ class ShardReplicasTest {
     FlushPolicy often = new FlushPolicy(1 << 20, Duration.ofDays(1));
     try (TestReplicas replicas =
         new TestReplicas(
-            directory, 3, 0, options -> tuned(options, Duration.ofSeconds(20), often, 12L << 20))) {
+            directory,
+            3,
+            0,
+            options ->
+                TestReplicas.tuned(
+                    options,
+                    Duration.ofSeconds(90),
+                    options.tuning().electionTimeoutMin(),
+                    often,
+                    12L << 20))) {
       replicas.startAll();
       int journal = replicas.create(TestShards.definition("orders", new Retention(0, 4 << 20, 0)));
       publish(replicas, journal, 1, 5);

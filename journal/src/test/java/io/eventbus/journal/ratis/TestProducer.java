@@ -51,11 +51,11 @@ final class TestProducer implements Runnable {
   public void run() {
     try {
       while (sent < count && !hasFailed()) {
-        assertThat(window.tryAcquire(60, TimeUnit.SECONDS)).as("an answer").isTrue();
+        assertThat(window.tryAcquire(150, TimeUnit.SECONDS)).as("an answer").isTrue();
         publish(sent + 1);
         sent++;
       }
-      assertThat(window.tryAcquire(WINDOW, 60, TimeUnit.SECONDS)).as("all answers").isTrue();
+      assertThat(window.tryAcquire(WINDOW, 150, TimeUnit.SECONDS)).as("all answers").isTrue();
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
@@ -69,7 +69,7 @@ final class TestProducer implements Runnable {
         listener)) {
       CountDownLatch room = new CountDownLatch(1);
       journals.whenRoom(room::countDown);
-      assertThat(room.await(60, TimeUnit.SECONDS)).as("room").isTrue();
+      assertThat(room.await(150, TimeUnit.SECONDS)).as("room").isTrue();
     }
   }
 

@@ -1,6 +1,13 @@
 package io.eventbus.journal.ratis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.eventbus.journal.JournalDefinition;
+import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.RecordResult.JournalCreated;
+import io.eventbus.journal.store.FlushPolicy;
+import io.eventbus.journal.store.StoreOptions;
 import io.eventbus.link.LinkIdentity;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkOptions;
@@ -15,15 +22,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Replicas of a shard at several buses in one process, with links on loopback. */
 final class TestReplicas implements AutoCloseable {
-  private static final long DEADLINE_SECONDS = 60;
+  private static final long DEADLINE_SECONDS = 120;
 
   /** Bus whose port and files stay over its restarts. */
   static final class Node {
@@ -69,11 +81,57 @@ final class TestReplicas implements AutoCloseable {
     }
   }
 
-  /** Starts replicas with the usual settings. */
+  /** Starts replicas whose callers wait long for their answers. */
   static TestReplicas start(Path root, int voters, int listeners) throws IOException {
-    TestReplicas replicas = new TestReplicas(root, voters, listeners, options -> options);
+    TestReplicas replicas =
+        new TestReplicas(
+            root,
+            voters,
+            listeners,
+            options -> {
+              ShardOptions.Tuning tuning = options.tuning();
+              return tuned(
+                  options,
+                  Duration.ofSeconds(90),
+                  tuning.electionTimeoutMin(),
+                  tuning.store().flush(),
+                  tuning.maxLogBytes());
+            });
     replicas.startAll();
     return replicas;
+  }
+
+  static ShardOptions tuned(
+      ShardOptions options,
+      Duration answerTimeout,
+      Duration electionTimeoutMin,
+      FlushPolicy flush,
+      long maxLogBytes) {
+    ShardOptions.Tuning tuning = options.tuning();
+    StoreOptions store = tuning.store();
+    return new ShardOptions(
+        options.directory(),
+        options.cluster(),
+        options.shard(),
+        options.member(),
+        options.replicas(),
+        options.resources(),
+        new ShardOptions.Tuning(
+            new StoreOptions(
+                store.writeBufferBytes(),
+                store.maxWriteBuffers(),
+                store.blobFiles(),
+                store.writeTimeout(),
+                flush),
+            tuning.limits(),
+            tuning.maxPendingBytes(),
+            answerTimeout,
+            tuning.openTimeout(),
+            tuning.dutyInterval(),
+            tuning.wallMillis(),
+            electionTimeoutMin,
+            electionTimeoutMin.multipliedBy(2),
+            maxLogBytes));
   }
 
   void startAll() throws IOException {
@@ -141,9 +199,17 @@ final class TestReplicas implements AutoCloseable {
 
   /** Ends a bus in order: its shard first. */
   void stop(Node node) {
+    stopShard(node);
+    stopLinks(node);
+  }
+
+  void stopShard(Node node) {
     ShardJournals journals = node.journals();
     node.journals = null;
     journals.close();
+  }
+
+  void stopLinks(Node node) {
     Objects.requireNonNull(node.links).close();
   }
 
@@ -176,16 +242,45 @@ final class TestReplicas implements AutoCloseable {
 
   /** Creates a journal, which all buses know then. */
   int create(JournalDefinition definition) throws InterruptedException {
-    int journal = TestShards.create(leader().journals(), definition);
+    AtomicInteger journal = new AtomicInteger();
+    until(
+        "the journal is created",
+        () ->
+            succeeds(
+                currentLeader(),
+                node -> {
+                  CompletionStage<RecordResult> created = node.journals().create(definition);
+                  return created.thenAccept(
+                      result -> journal.set(((JournalCreated) result).journal()));
+                }));
     settle();
-    return journal;
+    return journal.get();
+  }
+
+  private static boolean succeeds(
+      @Nullable Node node, Function<Node, CompletionStage<Void>> attempt) {
+    if (node == null) {
+      return false;
+    }
+    try {
+      attempt.apply(node).toCompletableFuture().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+      return true;
+    } catch (ExecutionException e) {
+      // Not in time: the machine is busy, or there is no leader now.
+      assertThat(e.getCause()).isInstanceOf(JournalsUnavailableException.class);
+      return false;
+    } catch (InterruptedException | TimeoutException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Waits until all buses that are up have applied what is committed. */
-  void settle() {
+  void settle() throws InterruptedException {
     for (Node node : up()) {
-      TestShards.await(node.journals().ready());
-      TestShards.await(node.journals().appliedUpToNow());
+      until(node.bus + " is ready", () -> node.status().ready());
+      until(
+          node.bus + " is up to date",
+          () -> succeeds(node, each -> each.journals().appliedUpToNow()));
     }
   }
 

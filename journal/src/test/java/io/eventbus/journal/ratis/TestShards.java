@@ -147,7 +147,7 @@ final class TestShards {
 
   static <T> T await(CompletionStage<T> stage) {
     try {
-      return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+      return stage.toCompletableFuture().get(120, TimeUnit.SECONDS);
     } catch (Exception e) {
       throw new AssertionError(e);
     }

@@ -12,6 +12,7 @@ import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.CallSettings;
 import io.eventbus.server.call.ServedHere;
 import io.eventbus.server.call.tunnel.TunnelSettings;
+import io.eventbus.server.cluster.BusLives;
 import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.cluster.MembershipStatus;
 import io.eventbus.server.cluster.StaleSessionCloser;
@@ -22,6 +23,7 @@ import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ServicesConfig;
 import io.eventbus.server.delivery.LoopBarrier;
 import io.eventbus.server.durable.ConfiguredJournals;
+import io.eventbus.server.durable.CursorOwner;
 import io.eventbus.server.durable.DurableFigures;
 import io.eventbus.server.durable.DurableTopics;
 import io.eventbus.server.durable.JournalAdministration;
@@ -139,7 +141,10 @@ public final class BusServer implements AutoCloseable {
     SubscriptionIndex index = new SubscriptionIndex(loops.count());
     BusMemory memory = new BusMemory(memoryLimit(config));
     durable =
-        store == null ? null : new DurableTopics(store.journals(), journalRoutes, loops, memory);
+        store == null
+            ? null
+            : new DurableTopics(
+                store.journals(), journalRoutes, cursorOwner(config, membership), loops, memory);
     federation =
         membership.links().isEmpty()
             ? null
@@ -246,6 +251,15 @@ public final class BusServer implements AutoCloseable {
           counters.staleSessionsGone.add(gone);
           counters.staleSessionsUnknown.add(unknown);
         });
+  }
+
+  private static CursorOwner cursorOwner(ServerConfig config, Membership membership) {
+    if (membership.links().isEmpty()) {
+      return CursorOwner.alone(config.bus().name());
+    }
+    BusLives lives =
+        new BusLives(new BusId(config.bus().name()), () -> membership.registry().snapshot());
+    return new CursorOwner(lives::own, lives::hasEnded);
   }
 
   private RemoteForwarder forwarder(int loop) {

@@ -26,5 +26,7 @@ public enum JournalRefusalReason {
   /** Another consumer has taken the cursor over. */
   STALE_EPOCH,
   /** No event has this position yet. */
-  NO_POSITION
+  NO_POSITION,
+  /** Another process has the cursor. */
+  CURSOR_TAKEN
 }

@@ -98,9 +98,22 @@ public interface Journals {
 
   /**
    * Takes a cursor over, for a consumer that gets the next epoch. The result is {@link
-   * RecordResult.CursorState} or {@link RecordResult.Refused}.
+   * RecordResult.CursorState} or {@link RecordResult.Refused}: with {@link
+   * JournalRefusalReason#CURSOR_TAKEN} if the cursor has another owner.
+   *
+   * @param owner text that names the process of a bus: not empty, at most {@link
+   *     CursorView#MAX_OWNER_BYTES}
+   * @param replaces epoch with which the cursor is taken from another owner; 0 for none
    */
-  CompletionStage<RecordResult> attachCursor(int journal, String name);
+  CompletionStage<RecordResult> attachCursor(int journal, String name, String owner, long replaces);
+
+  /**
+   * Releases a cursor, so that it has no owner. The result is {@link RecordResult.CursorState} or
+   * {@link RecordResult.Refused}.
+   *
+   * @param epoch that of its consumer
+   */
+  CompletionStage<RecordResult> detachCursor(int journal, String name, long epoch);
 
   /**
    * Settles all events up to a position. The result is {@link RecordResult.CursorState} or {@link

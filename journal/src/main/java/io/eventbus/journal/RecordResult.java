@@ -60,7 +60,7 @@ public sealed interface RecordResult {
   record ProducersExpired(long producers, boolean complete) implements RecordResult {}
 
   /**
-   * State of a cursor after it was created, attached or moved.
+   * State of a cursor after it was created, attached, moved or detached.
    *
    * @param epoch number of its consumer
    * @param floor every event up to this position is settled

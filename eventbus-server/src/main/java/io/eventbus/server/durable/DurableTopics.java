@@ -39,8 +39,10 @@ public final class DurableTopics implements AutoCloseable {
    * Creates the durable topics of a bus.
    *
    * @param routes are kept as the journals are
+   * @param owner has the cursors of this bus's consumers
    */
-  public DurableTopics(Journals journals, JournalRoutes routes, Loops loops, BusMemory memory) {
+  public DurableTopics(
+      Journals journals, JournalRoutes routes, CursorOwner owner, Loops loops, BusMemory memory) {
     this.journals = journals;
     this.routes = routes;
     this.sums = new JournalSums(journals);
@@ -56,6 +58,8 @@ public final class DurableTopics implements AutoCloseable {
             PooledByteBufAllocator.DEFAULT,
             TAIL_BYTES,
             new ReadTurns((task, millis) -> run(readers, task, millis), JournalConsumers.READERS),
+            owner,
+            (task, millis) -> run(pauses, task, millis),
             System::nanoTime);
   }
 

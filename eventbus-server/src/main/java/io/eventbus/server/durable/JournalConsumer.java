@@ -2,6 +2,7 @@ package io.eventbus.server.durable;
 
 import io.eventbus.base.RefusedMemory;
 import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.CursorView;
 import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalRefusalReason;
 import io.eventbus.journal.Journals;
@@ -28,9 +29,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consumer of a journal: it begins, stands by until it is active, gets the events from its position
- * on, and settles them. What it gets next comes from the chunks that were applied lately or, if it
- * is behind them, from the disk; positions say where it goes on, so that both join without a hole.
+ * Consumer of a journal: it begins, stands by until it is active and its bus has the cursor, gets
+ * the events from its position on, and settles them. What it gets next comes from the chunks that
+ * were applied lately or, if it is behind them, from the disk; positions say where it goes on, so
+ * that both join without a hole.
  *
  * <p>It waits for three things: the credit of its client, room of its connection, the next event.
  * Each of them calls {@link #advance}. Confined to the loop of its connection.
@@ -132,6 +134,8 @@ public final class JournalConsumer {
   private long limit;
   private long sent;
   private boolean begun;
+  // Whether the cursor was another bus's when this consumer became active.
+  private boolean taken;
   // The next position to read, and the last that the client was told of.
   private long next;
   private long told;
@@ -302,16 +306,16 @@ public final class JournalConsumer {
 
   /** Called by any thread when all consumers before this one have left. */
   private void activate() {
-    line.execute(this::attach);
+    line.execute(() -> attach(0));
   }
 
-  private void attach() {
+  private void attach(long replaces) {
     if (phase != Phase.STANDING_BY) {
       return;
     }
     var unused =
-        journals
-            .attachCursor(journal.number(), wish.name())
+        all.exclusive()
+            .attach(journal.number(), wish.name(), replaces)
             .whenComplete((result, failure) -> line.execute(() -> attached(result, failure)));
   }
 
@@ -324,10 +328,39 @@ public final class JournalConsumer {
       asked = cursor.floor();
       feedFrom(cursor.floor() + 1);
       settle();
+    } else if (result instanceof RecordResult.Refused refused
+        && refused.reason() == JournalRefusalReason.CURSOR_TAKEN) {
+      if (taken) {
+        all.looks().later(line.address(), this::lookAtCursor);
+      } else {
+        taken = true;
+        all.reads().add(line.address(), this::lookAtCursor);
+      }
     } else if (result instanceof RecordResult.Refused refused) {
       refused(code(refused.reason()), refused.message(), isRetryable(refused.reason()));
     } else {
       refused(ErrorCode.UNAVAILABLE, message(failure), true);
+    }
+  }
+
+  /** Looks whether the cursor is free, on a thread that may wait for the disk. */
+  private void lookAtCursor() {
+    if (phase == Phase.ENDED) {
+      return;
+    }
+    CursorView cursor;
+    try {
+      cursor = journals.cursor(journal.number(), wish.name());
+    } catch (JournalsUnavailableException e) {
+      all.looks().later(line.address(), this::lookAtCursor);
+      return;
+    }
+    if (cursor == null || cursor.owner().isEmpty()) {
+      line.execute(() -> attach(0));
+    } else if (all.owner().isGone().test(cursor.owner())) {
+      line.execute(() -> attach(cursor.epoch()));
+    } else {
+      all.looks().later(line.address(), this::lookAtCursor);
     }
   }
 

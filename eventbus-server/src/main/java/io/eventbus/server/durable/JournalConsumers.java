@@ -37,7 +37,9 @@ public final class JournalConsumers implements JournalListener {
   private final ReadTurns reads;
   private final KnownReaders readers;
   private final LongSupplier nanoTime;
-  private final ExclusiveTurns exclusive = new ExclusiveTurns();
+  private final CursorOwner owner;
+  private final CursorLooks looks;
+  private final ExclusiveTurns exclusive;
   private final List<TailPieces> tails = new ArrayList<>();
   private final Map<Integer, ConsumedJournal> consumed = new ConcurrentHashMap<>();
   // The oldest first; under the lock.
@@ -49,6 +51,8 @@ public final class JournalConsumers implements JournalListener {
    *
    * @param tailBytes bytes of chunks that are kept for consumers near the end of their journals
    * @param reads runs what waits for the disk
+   * @param owner has the cursors of these consumers
+   * @param timer runs what is tried again later
    * @param nanoTime clock such as {@link System#nanoTime}
    */
   JournalConsumers(
@@ -58,6 +62,8 @@ public final class JournalConsumers implements JournalListener {
       ByteBufAllocator allocator,
       long tailBytes,
       ReadTurns reads,
+      CursorOwner owner,
+      Pauses timer,
       LongSupplier nanoTime) {
     this.journals = journals;
     this.loops = loops;
@@ -66,6 +72,9 @@ public final class JournalConsumers implements JournalListener {
     this.tailBytes = tailBytes;
     this.reads = reads;
     this.nanoTime = nanoTime;
+    this.owner = owner;
+    looks = new CursorLooks(reads, timer, nanoTime);
+    exclusive = new ExclusiveTurns(journals, owner, reads, looks, memory);
     readers = new KnownReaders(journals);
     for (int i = 0; i < loops.count(); i++) {
       tails.add(new TailPieces(allocator, memory));
@@ -86,6 +95,14 @@ public final class JournalConsumers implements JournalListener {
 
   public long nanoTime() {
     return nanoTime.getAsLong();
+  }
+
+  CursorOwner owner() {
+    return owner;
+  }
+
+  CursorLooks looks() {
+    return looks;
   }
 
   ExclusiveTurns exclusive() {

@@ -54,6 +54,7 @@ public final class FakeJournals implements Journals {
   private boolean holds;
   private boolean full;
   private boolean unavailable;
+  private boolean loses;
   private boolean readable = true;
   private long stamp = 1_000;
 
@@ -96,6 +97,16 @@ public final class FakeJournals implements Journals {
     readable = now;
   }
 
+  /** Sets whether entries are applied and nobody is told. */
+  public synchronized void losesAnswers(boolean now) {
+    loses = now;
+  }
+
+  /** Returns how many entries are applied. */
+  public synchronized int applied() {
+    return told.size();
+  }
+
   /** Sets whether nothing is answered. */
   public synchronized void unavailable(boolean now) {
     unavailable = now;
@@ -133,6 +144,9 @@ public final class FakeJournals implements Journals {
     Runnable task =
         () -> {
           if (unavailable) {
+            failed.run();
+          } else if (loses) {
+            RecordResult unused = apply(entry);
             failed.run();
           } else {
             result.completed(apply(entry));
@@ -250,8 +264,14 @@ public final class FakeJournals implements Journals {
   }
 
   @Override
-  public CompletionStage<RecordResult> attachCursor(int journal, String name) {
-    return submit(new ShardRecord.AttachCursor(journal, name));
+  public CompletionStage<RecordResult> attachCursor(
+      int journal, String name, String owner, long replaces) {
+    return submit(new ShardRecord.AttachCursor(journal, name, owner, replaces));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> detachCursor(int journal, String name, long epoch) {
+    return submit(new ShardRecord.DetachCursor(journal, name, epoch));
   }
 
   @Override
@@ -294,7 +314,9 @@ public final class FakeJournals implements Journals {
         String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
         CursorRow row = CursorRow.decode(scan.value());
         if (!name.equals(after)) {
-          found.add(new CursorView(name, row.filter(), row.floor(), row.epoch(), row.stamp()));
+          found.add(
+              new CursorView(
+                  name, row.filter(), row.floor(), row.epoch(), row.owner(), row.stamp()));
         }
       }
     }

@@ -4,6 +4,8 @@ import io.eventbus.server.delivery.Loops;
 import io.eventbus.server.memory.BusMemory;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 
 /** Tasks of readers, which run when the test says so. For one thread. */
@@ -11,6 +13,9 @@ public final class FakeReads {
   private long nanos;
   private int ran;
   private final Queue<Runnable> tasks = new ArrayDeque<>();
+  private final List<Timer> timers = new ArrayList<>();
+
+  private record Timer(long due, Runnable task) {}
 
   /** Creates what consumers share, which is told of everything from now on. */
   public JournalConsumers consumers(
@@ -25,6 +30,17 @@ public final class FakeReads {
       BusMemory memory,
       ByteBufAllocator allocator,
       long tailBytes) {
+    return consumers(journals, CursorOwner.alone("bus"), loops, memory, allocator, tailBytes);
+  }
+
+  /** Creates what the consumers of a bus share that has an owner. */
+  JournalConsumers consumers(
+      FakeJournals journals,
+      CursorOwner owner,
+      Loops loops,
+      BusMemory memory,
+      ByteBufAllocator allocator,
+      long tailBytes) {
     JournalConsumers consumers =
         new JournalConsumers(
             journals,
@@ -33,14 +49,33 @@ public final class FakeReads {
             allocator,
             tailBytes,
             new ReadTurns((task, millis) -> tasks.add(task), JournalConsumers.READERS),
+            owner,
+            this::later,
             () -> nanos);
     var unused = journals.watch(consumers);
     return consumers;
   }
 
+  private void later(Runnable task, long millis) {
+    timers.add(new Timer(nanos + millis * 1_000_000L, task));
+  }
+
   /** Lets time pass. */
   public void passSeconds(long seconds) {
-    nanos += seconds * 1_000_000_000L;
+    passMillis(1_000 * seconds);
+  }
+
+  /** Lets time pass; what is due then waits to be run. */
+  public void passMillis(long millis) {
+    nanos += millis * 1_000_000L;
+    List<Timer> due = timers.stream().filter(timer -> timer.due <= nanos).toList();
+    timers.removeAll(due);
+    due.forEach(timer -> tasks.add(timer.task));
+  }
+
+  /** Returns the number of timers that run. */
+  int timers() {
+    return timers.size();
   }
 
   /** Runs the tasks that wait now. */

@@ -453,7 +453,7 @@ class SessionConsumersTest extends SessionTestCase {
   void aConsumerThatTheJournalHasReplacedEnds() {
     publish("orders.eu", 3);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
-    var unusedAttach = journals.attachCursor(1, "billing");
+    var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
     handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false)));
     problem(ErrorCode.REPLACED, TypeCode.CONSUME, 1, "");
   }

@@ -1,6 +1,7 @@
 package io.eventbus.journal.codec;
 
 import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.CursorView;
 import io.eventbus.journal.JournalNames;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
@@ -9,6 +10,7 @@ import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Purge;
@@ -107,7 +109,15 @@ public final class EntryReader {
       case TRIM -> new Trim(readJournal(), readNumber("Trim.upTo", 0, Long.MAX_VALUE));
       case PURGE -> readPurge();
       case CREATE_CURSOR -> readCreateCursor();
-      case ATTACH_CURSOR -> new AttachCursor(readJournal(), readName());
+      case ATTACH_CURSOR ->
+          new AttachCursor(
+              readJournal(),
+              readName(),
+              readOwner(),
+              readNumber("AttachCursor.replaces", 0, Long.MAX_VALUE));
+      case DETACH_CURSOR ->
+          new DetachCursor(
+              readJournal(), readName(), readNumber("DetachCursor.epoch", 0, Long.MAX_VALUE));
       case SETTLE_CURSOR ->
           new SettleCursor(
               readJournal(),
@@ -190,6 +200,15 @@ public final class EntryReader {
       throw in.malformed("cursor.name", at, problem, "a legal name");
     }
     return name;
+  }
+
+  private String readOwner() {
+    int at = in.position();
+    String owner = in.readString("AttachCursor.owner", CursorView.MAX_OWNER_BYTES);
+    if (owner.isEmpty()) {
+      throw in.malformed("AttachCursor.owner", at, "no bytes", "at least one");
+    }
+    return owner;
   }
 
   private long readNumber(String field, long min, long max) {

@@ -8,6 +8,7 @@ import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Purge;
@@ -96,7 +97,11 @@ public final class EntryWriter {
           + DefinitionFormat.maxSize(create.name())
           + DefinitionFormat.maxSize(create.filter().toString());
     } else if (record instanceof AttachCursor attach) {
-      return numbers + DefinitionFormat.maxSize(attach.name());
+      return numbers
+          + DefinitionFormat.maxSize(attach.name())
+          + DefinitionFormat.maxSize(attach.owner());
+    } else if (record instanceof DetachCursor detach) {
+      return numbers + DefinitionFormat.maxSize(detach.name());
     } else if (record instanceof SettleCursor settle) {
       return numbers + DefinitionFormat.maxSize(settle.name());
     } else if (record instanceof DeleteCursor delete) {
@@ -149,6 +154,12 @@ public final class EntryWriter {
     } else if (record instanceof AttachCursor attach) {
       begin(out, RecordType.ATTACH_CURSOR, attach.journal());
       DefinitionFormat.writeString(out, attach.name());
+      DefinitionFormat.writeString(out, attach.owner());
+      Varint.write(out, attach.replaces());
+    } else if (record instanceof DetachCursor detach) {
+      begin(out, RecordType.DETACH_CURSOR, detach.journal());
+      DefinitionFormat.writeString(out, detach.name());
+      Varint.write(out, detach.epoch());
     } else if (record instanceof SettleCursor settle) {
       begin(out, RecordType.SETTLE_CURSOR, settle.journal());
       DefinitionFormat.writeString(out, settle.name());

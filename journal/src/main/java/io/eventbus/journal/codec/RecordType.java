@@ -16,7 +16,8 @@ enum RecordType {
   DELETE_CURSOR(10),
   RELEASE(11),
   EXPIRE_PRODUCERS(12),
-  TICK(13);
+  TICK(13),
+  DETACH_CURSOR(14);
 
   private static final List<RecordType> ALL = List.of(values());
 
@@ -45,7 +46,14 @@ enum RecordType {
    */
   boolean standsAlone() {
     return switch (this) {
-      case PUBLISH, CREATE_CURSOR, ATTACH_CURSOR, SETTLE_CURSOR, DELETE_CURSOR, TICK -> false;
+      case PUBLISH,
+          CREATE_CURSOR,
+          ATTACH_CURSOR,
+          SETTLE_CURSOR,
+          DETACH_CURSOR,
+          DELETE_CURSOR,
+          TICK ->
+          false;
       case CREATE_JOURNAL, CHANGE_JOURNAL, DELETE_JOURNAL, TRIM, PURGE, RELEASE, EXPIRE_PRODUCERS ->
           true;
     };

@@ -40,8 +40,17 @@ public sealed interface ShardRecord {
       int journal, String name, TopicFilter filter, CursorStart start, long position)
       implements ShardRecord {}
 
-  /** Takeover of a cursor by a consumer, which gets the next epoch. */
-  record AttachCursor(int journal, String name) implements ShardRecord {}
+  /**
+   * Takeover of a cursor by a consumer, which gets the next epoch.
+   *
+   * @param owner text that names the process of a bus
+   * @param replaces epoch with which the cursor is taken from another owner; 0 for none
+   */
+  record AttachCursor(int journal, String name, String owner, long replaces)
+      implements ShardRecord {}
+
+  /** Release of a cursor by the consumer of an epoch: it has no owner then. */
+  record DetachCursor(int journal, String name, long epoch) implements ShardRecord {}
 
   /** Settlement of all events up to a position, by the consumer of an epoch. */
   record SettleCursor(int journal, String name, long epoch, long upTo) implements ShardRecord {}

@@ -13,6 +13,7 @@ import io.eventbus.journal.codec.ShardRecord;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.Tick;
@@ -316,6 +317,7 @@ final class ShardGate {
     boolean shared =
         record instanceof CreateCursor
             || record instanceof AttachCursor
+            || record instanceof DetachCursor
             || record instanceof SettleCursor
             || record instanceof DeleteCursor;
     long bytes = encoded.recordBytes() + (long) RECORD_OVERHEAD;

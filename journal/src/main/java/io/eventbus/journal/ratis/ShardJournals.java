@@ -22,6 +22,7 @@ import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.Purge;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.Trim;
@@ -322,8 +323,14 @@ public final class ShardJournals implements Journals, AutoCloseable {
   }
 
   @Override
-  public CompletionStage<RecordResult> attachCursor(int journal, String name) {
-    return submit(new AttachCursor(journal, name));
+  public CompletionStage<RecordResult> attachCursor(
+      int journal, String name, String owner, long replaces) {
+    return submit(new AttachCursor(journal, name, owner, replaces));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> detachCursor(int journal, String name, long epoch) {
+    return submit(new DetachCursor(journal, name, epoch));
   }
 
   @Override
@@ -403,7 +410,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
   private static CursorView view(String name, byte[] value) {
     CursorRow row = CursorRow.decode(value);
-    return new CursorView(name, row.filter(), row.floor(), row.epoch(), row.stamp());
+    return new CursorView(name, row.filter(), row.floor(), row.epoch(), row.owner(), row.stamp());
   }
 
   @Override

@@ -9,14 +9,16 @@ import io.eventbus.journal.RecordResult.Refused;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
-import io.eventbus.protocol.TopicFilter;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Rules of cursors. A cursor's epoch grows with each consumer, and is used for no other cursor of
- * its journal: also one of the same name that was deleted and created again has others.
+ * its journal: also one of the same name that was deleted and created again has others. Its owner
+ * is the process whose consumer it is: others get it only when it has none, or in place of the
+ * consumer that they name.
  */
 final class CursorRules {
   private final ShardContext context;
@@ -61,7 +63,10 @@ final class CursorRules {
           case POSITION -> Math.max(record.position(), counters.firstPosition);
         };
     counters.cursors++;
-    return put(journal, record.name(), record.filter(), first - 1, ++counters.lastEpoch);
+    return put(
+        journal,
+        record.name(),
+        new CursorRow(record.filter(), first - 1, ++counters.lastEpoch, "", context.stamp));
   }
 
   RecordResult attach(AttachCursor record) {
@@ -70,8 +75,42 @@ final class CursorRules {
   }
 
   private RecordResult attach(AttachCursor record, Journal journal, CursorRow cursor) {
+    boolean free = cursor.owner().isEmpty() || cursor.owner().equals(record.owner());
+    if (!free && cursor.epoch() != record.replaces()) {
+      return new Refused(
+          JournalRefusalReason.CURSOR_TAKEN,
+          "owner: "
+              + record.owner()
+              + " for cursor "
+              + record.name()
+              + " of "
+              + journal.shown()
+              + " (expected: "
+              + cursor.owner()
+              + ", which has it with the epoch "
+              + cursor.epoch()
+              + ")");
+    }
     long epoch = ++journal.counters().lastEpoch;
-    return put(journal, record.name(), cursor.filter(), cursor.floor(), epoch);
+    return put(
+        journal,
+        record.name(),
+        new CursorRow(cursor.filter(), cursor.floor(), epoch, record.owner(), context.stamp));
+  }
+
+  RecordResult detach(DetachCursor record) {
+    return change(
+        record.journal(), record.name(), (journal, cursor) -> detach(record, journal, cursor));
+  }
+
+  private RecordResult detach(DetachCursor record, Journal journal, CursorRow cursor) {
+    if (cursor.epoch() != record.epoch()) {
+      return staleEpoch(journal, record.name(), record.epoch(), cursor);
+    }
+    return put(
+        journal,
+        record.name(),
+        new CursorRow(cursor.filter(), cursor.floor(), cursor.epoch(), "", context.stamp));
   }
 
   RecordResult settle(SettleCursor record) {
@@ -87,7 +126,10 @@ final class CursorRules {
       return noPosition("upTo", record.upTo(), journal, journal.counters().lastPosition);
     }
     long floor = Math.max(cursor.floor(), record.upTo());
-    return put(journal, record.name(), cursor.filter(), floor, cursor.epoch());
+    return put(
+        journal,
+        record.name(),
+        new CursorRow(cursor.filter(), floor, cursor.epoch(), cursor.owner(), context.stamp));
   }
 
   RecordResult delete(DeleteCursor record) {
@@ -121,12 +163,10 @@ final class CursorRules {
         context.rows, Keys.cursor(journal.number(), name), CursorRow.class, CursorRow::decode);
   }
 
-  private CursorState put(
-      Journal journal, String name, TopicFilter filter, long floor, long epoch) {
-    context.cache.put(
-        Keys.cursor(journal.number(), name), new CursorRow(filter, floor, epoch, context.stamp));
+  private CursorState put(Journal journal, String name, CursorRow cursor) {
+    context.cache.put(Keys.cursor(journal.number(), name), cursor);
     context.changed(journal);
-    return new CursorState(epoch, floor);
+    return new CursorState(cursor.epoch(), cursor.floor());
   }
 
   private static Refused noCursor(Journal journal, String name) {

@@ -11,6 +11,7 @@ import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Purge;
@@ -116,6 +117,8 @@ public final class Shard {
         return cursors.create(create);
       } else if (record instanceof AttachCursor attach) {
         return cursors.attach(attach);
+      } else if (record instanceof DetachCursor detach) {
+        return cursors.detach(detach);
       } else if (record instanceof SettleCursor settle) {
         return cursors.settle(settle);
       } else if (record instanceof DeleteCursor delete) {

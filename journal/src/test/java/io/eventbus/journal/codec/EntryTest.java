@@ -66,9 +66,10 @@ class EntryTest {
         new ShardRecord.Purge(3, "", 5, 5),
         new ShardRecord.CreateCursor(
             3, "billing", TopicFilter.parse("orders.>"), CursorStart.POSITION, 77),
-        new ShardRecord.AttachCursor(3, "billing"),
+        new ShardRecord.AttachCursor(3, "billing", "bus-1/a", 5),
         new ShardRecord.SettleCursor(3, "billing", 2, 80),
         new ShardRecord.DeleteCursor(3, "billing", 2),
+        new ShardRecord.DetachCursor(3, "billing", 2),
         new ShardRecord.Release(3, 1_700_000_000_000L),
         new ShardRecord.ExpireProducers(1_700_000_000_000L),
         new Tick());
@@ -235,8 +236,8 @@ class EntryTest {
     refused(publish(head -> head, -2, 1), "Publish.events: block count 2 at byte ");
     refused(publish(head -> head, 1, 10), "Publish.events: 1 events at byte ");
     refused(publish(head -> head, 0, 0), "Publish.events: 0 events at byte ");
-    refused(entry(99, 1), "type: 99 at byte 9 (expected: 1..13)");
-    refused(entry(0, 1), "type: 0 at byte 9 (expected: 1..13)");
+    refused(entry(99, 1), "type: 99 at byte 9 (expected: 1..14)");
+    refused(entry(0, 1), "type: 0 at byte 9 (expected: 1..14)");
     refused(ByteBuffer.allocate(9).put((byte) 1).rewind(), "records: none at byte 9 ");
     refused(ByteBuffer.allocate(9).put((byte) 2).rewind(), "format: 2 at byte 0 ");
     refused(
@@ -252,8 +253,14 @@ class EntryTest {
     refused(
         TestEntries.bytes(1, List.of(new ShardRecord.Purge(1, "", 5, 4))), "Purge.to: 4 at byte ");
     refused(
-        TestEntries.bytes(1, List.of(new ShardRecord.AttachCursor(1, "a b"))),
+        TestEntries.bytes(1, List.of(new ShardRecord.AttachCursor(1, "a b", "o", 0))),
         "cursor.name: topic 'a b' holds ");
+    refused(
+        TestEntries.bytes(1, List.of(new ShardRecord.AttachCursor(1, "a", "", 0))),
+        "AttachCursor.owner: no bytes at byte ");
+    refused(
+        TestEntries.bytes(1, List.of(new ShardRecord.AttachCursor(1, "a", "x".repeat(129), 0))),
+        "AttachCursor.owner length: 129 at byte ");
     refused(publish(head -> changed(head, 0, -1, ""), -1, 0), "Publish.sequence: 0 at byte ");
     refused(publish(head -> changed(head, 5, 5, ""), -1, 0), "Publish.previous: 5 at byte ");
     long tooFar = Long.MAX_VALUE - 65_535;

@@ -181,7 +181,7 @@ class ShardDutiesTest {
       wall.addAndGet(59 * MINUTE);
       publish(journals, 2, 20, 0);
       assertThat(journals.cursors(1, "", 9)).hasSize(3);
-      RecordResult unused = TestShards.await(journals.attachCursor(1, "back"));
+      RecordResult unused = TestShards.await(journals.attachCursor(1, "back", "one", 0));
       // Settled again at the same position.
       unused = TestShards.await(journals.settleCursor(1, "busy", 3, 1));
       wall.addAndGet(2 * MINUTE);

@@ -329,7 +329,8 @@ class ShardJournalsTest {
                     journals.createCursor(journal, name, TestShards.ALL, CursorStart.FIRST, 0)))
             .isInstanceOf(CursorState.class);
       }
-      CursorState attached = (CursorState) TestShards.await(journals.attachCursor(journal, "b"));
+      CursorState attached =
+          (CursorState) TestShards.await(journals.attachCursor(journal, "b", "one", 0));
       assertThat(TestShards.await(journals.settleCursor(journal, "b", attached.epoch(), 7)))
           .isEqualTo(new CursorState(attached.epoch(), 7));
       assertThat(journals.cursors(journal, "", 10))
@@ -337,7 +338,14 @@ class ShardJournalsTest {
           .containsExactly("a", "b", "c");
       assertThat(journals.cursors(journal, "a", 1))
           .singleElement()
-          .satisfies(cursor -> assertThat(cursor.floor()).isEqualTo(7));
+          .satisfies(
+              cursor -> {
+                assertThat(cursor.floor()).isEqualTo(7);
+                assertThat(cursor.owner()).isEqualTo("one");
+              });
+      assertThat(TestShards.await(journals.detachCursor(journal, "b", attached.epoch())))
+          .isEqualTo(new CursorState(attached.epoch(), 7));
+      assertThat(Objects.requireNonNull(journals.cursor(journal, "b")).owner()).isEmpty();
       assertThat(TestShards.await(journals.deleteCursor(journal, "b", 0))).isEqualTo(new Done());
       assertThat(journals.cursors(journal, "a", 9)).hasSize(1);
     }

@@ -21,6 +21,7 @@ import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
@@ -155,18 +156,70 @@ class JournalRulesTest {
     publish(1, "a.x", 1, 9, 0);
     assertThat(apply(new CreateCursor(1, "c", FILTER, CursorStart.FIRST, 0)))
         .isEqualTo(new CursorState(1, 0));
-    assertThat(apply(new AttachCursor(1, "c"))).isEqualTo(new CursorState(2, 0));
+    assertThat(apply(new AttachCursor(1, "c", "one", 0))).isEqualTo(new CursorState(2, 0));
     assertThat(apply(new SettleCursor(1, "c", 2, 5))).isEqualTo(new CursorState(2, 5));
     stamp += 10;
     assertThat(apply(new SettleCursor(1, "c", 2, 3))).isEqualTo(new CursorState(2, 5));
     assertThat(CursorRow.decode(Objects.requireNonNull(shard.rows.get(Keys.cursor(1, "c")))))
-        .isEqualTo(new CursorRow(FILTER, 5, 2, stamp));
+        .isEqualTo(new CursorRow(FILTER, 5, 2, "one", stamp));
 
-    assertThat(apply(new AttachCursor(1, "c"))).isEqualTo(new CursorState(3, 5));
+    assertThat(apply(new AttachCursor(1, "c", "one", 0))).isEqualTo(new CursorState(3, 5));
     refused(apply(new SettleCursor(1, "c", 2, 6)), JournalRefusalReason.STALE_EPOCH);
     refused(apply(new SettleCursor(1, "c", 4, 6)), JournalRefusalReason.STALE_EPOCH);
     refused(apply(new SettleCursor(1, "c", 3, 10)), JournalRefusalReason.NO_POSITION);
     assertThat(apply(new SettleCursor(1, "c", 3, 9))).isEqualTo(new CursorState(3, 9));
+  }
+
+  @Test
+  void aCursorHasOneOwner() {
+    create("one", "a.>", KeepPolicy.ALL);
+    publish(1, "a.x", 1, 9, 0);
+    apply(new CreateCursor(1, "c", FILTER, CursorStart.FIRST, 0));
+    assertThat(owner()).as("created").isEmpty();
+    assertThat(apply(new AttachCursor(1, "c", "one", 0))).isEqualTo(new CursorState(2, 0));
+    assertThat(owner()).isEqualTo("one");
+
+    for (long replaces : new long[] {0, 1, 3}) {
+      RecordResult taken = apply(new AttachCursor(1, "c", "two", replaces));
+      refused(taken, JournalRefusalReason.CURSOR_TAKEN);
+      assertThat(((Refused) taken).message())
+          .isEqualTo(
+              "owner: two for cursor c of one (journal 1) (expected: one, which has it with the"
+                  + " epoch 2)");
+    }
+    assertThat(apply(new SettleCursor(1, "c", 2, 4))).isEqualTo(new CursorState(2, 4));
+    assertThat(owner()).as("settled").isEqualTo("one");
+    assertThat(apply(new AttachCursor(1, "c", "one", 0)))
+        .as("the owner itself")
+        .isEqualTo(new CursorState(3, 4));
+
+    assertThat(apply(new AttachCursor(1, "c", "two", 3)))
+        .as("in place of a consumer")
+        .isEqualTo(new CursorState(4, 4));
+    assertThat(owner()).isEqualTo("two");
+    refused(apply(new SettleCursor(1, "c", 3, 5)), JournalRefusalReason.STALE_EPOCH);
+    refused(apply(new AttachCursor(1, "c", "one", 3)), JournalRefusalReason.CURSOR_TAKEN);
+  }
+
+  @Test
+  void aCursorIsReleasedByItsConsumerOnly() {
+    create("one", "a.>", KeepPolicy.ALL);
+    apply(new CreateCursor(1, "c", FILTER, CursorStart.FIRST, 0));
+    apply(new AttachCursor(1, "c", "one", 0));
+    for (long epoch : new long[] {0, 1, 3}) {
+      refused(apply(new DetachCursor(1, "c", epoch)), JournalRefusalReason.STALE_EPOCH);
+    }
+    assertThat(owner()).isEqualTo("one");
+
+    assertThat(apply(new DetachCursor(1, "c", 2))).isEqualTo(new CursorState(2, 0));
+    assertThat(owner()).isEmpty();
+    assertThat(apply(new AttachCursor(1, "c", "two", 0))).isEqualTo(new CursorState(3, 0));
+    refused(apply(new DetachCursor(1, "c", 2)), JournalRefusalReason.STALE_EPOCH);
+    assertThat(owner()).isEqualTo("two");
+  }
+
+  private String owner() {
+    return CursorRow.decode(Objects.requireNonNull(shard.rows.get(Keys.cursor(1, "c")))).owner();
   }
 
   @Test
@@ -178,7 +231,7 @@ class JournalRulesTest {
                 List.of(
                     new CreateCursor(1, "c", FILTER, CursorStart.NEW, 0),
                     new Publish(TestEntries.head("a.x", "p", 1), TestEntries.numbered(1, 3, 5)),
-                    new AttachCursor(1, "c"),
+                    new AttachCursor(1, "c", "one", 0),
                     new SettleCursor(1, "c", 2, 3),
                     new SettleCursor(1, "c", 2, 2),
                     new DeleteCursor(1, "c", 1),
@@ -197,12 +250,12 @@ class JournalRulesTest {
   void aCursorThatComesAgainHasEpochsThatTheOldConsumerDoesNotHave() {
     create("one", "a.>", KeepPolicy.ALL);
     apply(new CreateCursor(1, "c", FILTER, CursorStart.NEW, 0));
-    apply(new AttachCursor(1, "c"));
+    apply(new AttachCursor(1, "c", "one", 0));
     apply(new DeleteCursor(1, "c", 0));
     assertThat(apply(new CreateCursor(1, "c", FILTER, CursorStart.NEW, 0)))
         .isEqualTo(new CursorState(3, 0));
     refused(apply(new SettleCursor(1, "c", 2, 0)), JournalRefusalReason.STALE_EPOCH);
-    assertThat(apply(new AttachCursor(1, "c"))).isEqualTo(new CursorState(4, 0));
+    assertThat(apply(new AttachCursor(1, "c", "one", 0))).isEqualTo(new CursorState(4, 0));
   }
 
   @Test
@@ -221,7 +274,8 @@ class JournalRulesTest {
         JournalRefusalReason.STORE_FULL);
     for (ShardRecord record :
         List.of(
-            new AttachCursor(1, "x"),
+            new AttachCursor(1, "x", "one", 0),
+            new DetachCursor(1, "x", 1),
             new SettleCursor(1, "x", 1, 0),
             new DeleteCursor(1, "x", 0))) {
       refused(apply(record), JournalRefusalReason.NO_CURSOR);
@@ -229,7 +283,8 @@ class JournalRulesTest {
     for (ShardRecord record :
         List.of(
             new CreateCursor(9, "x", FILTER, CursorStart.NEW, 0),
-            new AttachCursor(9, "x"),
+            new AttachCursor(9, "x", "one", 0),
+            new DetachCursor(9, "x", 1),
             new SettleCursor(9, "x", 1, 0),
             new DeleteCursor(9, "x", 0))) {
       refused(apply(record), JournalRefusalReason.NO_JOURNAL);

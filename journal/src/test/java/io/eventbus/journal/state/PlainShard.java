@@ -11,6 +11,7 @@ import io.eventbus.journal.codec.EventBlock;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.state.ShardFixture.StoredEvent;
@@ -95,7 +96,7 @@ final class PlainShard {
         Comparator.comparingLong(Delayed::due).thenComparingLong(Delayed::serial);
   }
 
-  private record PlainCursor(TopicFilter filter, long floor, long epoch) {}
+  private record PlainCursor(TopicFilter filter, long floor, long epoch, String owner) {}
 
   static final class PlainJournal {
     JournalDefinition definition;
@@ -113,6 +114,14 @@ final class PlainShard {
 
     PlainJournal(JournalDefinition definition) {
       this.definition = definition;
+    }
+
+    /** Returns the owner, the epoch and the floor of each cursor. */
+    Map<String, String> cursors() {
+      Map<String, String> all = new TreeMap<>();
+      cursors.forEach(
+          (name, cursor) -> all.put(name, cursor.owner + " " + cursor.epoch + " " + cursor.floor));
+      return all;
     }
 
     boolean keepsLatest() {
@@ -476,7 +485,7 @@ final class PlainShard {
       floor = Math.max(record.position() - 1, journal.firstPosition - 1);
     }
     return put(
-        journal, record.name(), new PlainCursor(record.filter(), floor, ++journal.lastEpoch));
+        journal, record.name(), new PlainCursor(record.filter(), floor, ++journal.lastEpoch, ""));
   }
 
   private static Answer put(PlainJournal journal, String name, PlainCursor cursor) {
@@ -490,8 +499,27 @@ final class PlainShard {
     if (journal == null || cursor == null) {
       return missing(journal);
     }
+    boolean free = cursor.owner.isEmpty() || cursor.owner.equals(record.owner());
+    if (!free && record.replaces() != cursor.epoch) {
+      return Answer.no(JournalRefusalReason.CURSOR_TAKEN);
+    }
     return put(
-        journal, record.name(), new PlainCursor(cursor.filter, cursor.floor, ++journal.lastEpoch));
+        journal,
+        record.name(),
+        new PlainCursor(cursor.filter, cursor.floor, ++journal.lastEpoch, record.owner()));
+  }
+
+  Answer detach(DetachCursor record) {
+    PlainJournal journal = journals.get(record.journal());
+    PlainCursor cursor = journal == null ? null : journal.cursors.get(record.name());
+    if (journal == null || cursor == null) {
+      return missing(journal);
+    }
+    if (record.epoch() != cursor.epoch) {
+      return Answer.no(JournalRefusalReason.STALE_EPOCH);
+    }
+    return put(
+        journal, record.name(), new PlainCursor(cursor.filter, cursor.floor, cursor.epoch, ""));
   }
 
   private static Answer missing(@Nullable PlainJournal journal) {
@@ -512,7 +540,8 @@ final class PlainShard {
       return Answer.no(JournalRefusalReason.NO_POSITION);
     }
     long floor = Math.max(cursor.floor, record.upTo());
-    return put(journal, record.name(), new PlainCursor(cursor.filter, floor, cursor.epoch));
+    return put(
+        journal, record.name(), new PlainCursor(cursor.filter, floor, cursor.epoch, cursor.owner));
   }
 
   Answer deleteCursor(DeleteCursor record) {

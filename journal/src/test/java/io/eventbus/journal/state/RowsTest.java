@@ -68,7 +68,7 @@ class RowsTest {
     producer.accept(20, 1, 0);
     samples.put(
         "ProducerRow", new Sample(producer.encode(), value -> ProducerRow.decode(value).encode()));
-    CursorRow cursor = new CursorRow(TopicFilter.parse("a.*"), 5, 6, 1_700_000_000_000L);
+    CursorRow cursor = new CursorRow(TopicFilter.parse("a.*"), 5, 6, "bus-1/a", 1_700_000_000_000L);
     samples.put(
         "CursorRow", new Sample(cursor.encode(), value -> CursorRow.decode(value).encode()));
     DefinitionRow definition =

@@ -27,6 +27,7 @@ import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
+import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Purge;
@@ -36,15 +37,18 @@ import io.eventbus.journal.codec.ShardRecord.Tick;
 import io.eventbus.journal.codec.ShardRecord.Trim;
 import io.eventbus.journal.codec.TestEntries;
 import io.eventbus.journal.rows.MemoryRows;
+import io.eventbus.journal.rows.RowScan;
 import io.eventbus.journal.state.PlainShard.Answer;
 import io.eventbus.journal.state.PlainShard.PlainJournal;
 import io.eventbus.protocol.TopicFilter;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -191,7 +195,11 @@ class ShardModelTest {
                       TopicFilter.parse(random.nextInt(5) == 0 ? "t.1" : "t.>"),
                       List.of(CursorStart.values()).get(random.nextInt(3)),
                       position());
-              case 2 -> new AttachCursor(journal(), cursor());
+              case 2 ->
+                  random.nextInt(3) == 0
+                      ? new DetachCursor(journal(), cursor(), 1 + random.nextInt(8))
+                      : new AttachCursor(
+                          journal(), cursor(), "o" + random.nextInt(2), random.nextInt(8));
               case 3, 4 -> new SettleCursor(journal(), cursor(), 1 + random.nextInt(8), position());
               case 5 ->
                   random.nextInt(3) == 0
@@ -292,6 +300,7 @@ class ShardModelTest {
       assertThat(counters.events()).as("events").isEqualTo(plain.events.size());
       assertThat(counters.topics()).as("topics").isEqualTo(plain.liveTopics());
       assertThat(counters.producers()).as("producers").isEqualTo(plain.producers());
+      assertThat(cursors(journal)).as("cursors").isEqualTo(plain.cursors());
       plain.bytesOfEntry = 0;
       if (!plain.keepsLatest()) {
         long next = plain.firstPosition;
@@ -305,6 +314,21 @@ class ShardModelTest {
         assertThat(counters.bytes()).as("bytes").isEqualTo(bytes);
         plain.storedBytes = bytes;
       }
+    }
+
+    /** Returns the owner, the epoch and the floor of each cursor. */
+    private Map<String, String> cursors(int journal) {
+      Map<String, String> found = new TreeMap<>();
+      try (RowScan scan =
+          shard.rows.scan(Keys.cursor(journal, ""), Keys.end(Keys.CURSOR, journal))) {
+        while (scan.next()) {
+          CursorRow row = CursorRow.decode(scan.value());
+          found.put(
+              new String(Keys.name(scan.key()), StandardCharsets.UTF_8),
+              row.owner() + " " + row.epoch() + " " + row.floor());
+        }
+      }
+      return found;
     }
 
     private static Answer answer(ShardRecord record, RecordResult result) {
@@ -352,6 +376,8 @@ class ShardModelTest {
         return model.createCursor(create);
       } else if (record instanceof AttachCursor attach) {
         return model.attach(attach);
+      } else if (record instanceof DetachCursor detach) {
+        return model.detach(detach);
       } else if (record instanceof SettleCursor settle) {
         return model.settle(settle);
       } else if (record instanceof DeleteCursor delete) {

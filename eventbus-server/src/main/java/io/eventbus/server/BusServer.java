@@ -35,6 +35,7 @@ import io.eventbus.server.measure.LoopWatch;
 import io.eventbus.server.measure.MeasuredLoad;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
+import io.eventbus.server.replica.PlacementGuard;
 import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
@@ -92,6 +93,15 @@ public final class BusServer implements AutoCloseable {
   /** Maximum time of a call, whatever its caller says. */
   private static final Duration MAX_CALL = Duration.ofMinutes(10);
 
+  /**
+   * Time that the start waits for the registry before it goes on all the same. Errors of the
+   * directory or the cluster show in this time.
+   */
+  private static final Duration REGISTRY_TIMEOUT = Duration.ofSeconds(2);
+
+  /** Time that the start waits for the journals of a cluster before it goes on all the same. */
+  private static final Duration JOURNALS_TIMEOUT = Duration.ofSeconds(10);
+
   /** Divisor of the heap for the topics of the bus's own events. */
   private static final int OWN_TOPICS_PART = 64;
 
@@ -117,6 +127,7 @@ public final class BusServer implements AutoCloseable {
   private final Observers observers;
   private final CertificateWatch certificates;
   private @Nullable ListenerRegistration revocations;
+  private @Nullable ListenerRegistration guard;
   private @Nullable SysTopics sysTopics;
   private @Nullable ServiceQueryResponder questions;
 
@@ -144,7 +155,12 @@ public final class BusServer implements AutoCloseable {
         store == null
             ? null
             : new DurableTopics(
-                store.journals(), journalRoutes, cursorOwner(config, membership), loops, memory);
+                store.journals(),
+                store.cluster(),
+                journalRoutes,
+                cursorOwner(config, membership),
+                loops,
+                memory);
     federation =
         membership.links().isEmpty()
             ? null
@@ -306,7 +322,14 @@ public final class BusServer implements AutoCloseable {
    */
   public static BusServer start(ServerConfig config) throws IOException {
     Path data = config.durable().directory();
-    return start(config, () -> data == null ? null : DurableStore.open(data));
+    return start(
+        config,
+        membership ->
+            data == null
+                ? null
+                : config.cluster().enabled()
+                    ? ReplicatedStore.open(data, membership)
+                    : DurableStore.open(data));
   }
 
   /** Starts a bus with other journals. */
@@ -317,14 +340,9 @@ public final class BusServer implements AutoCloseable {
     Advisories advisories = new Advisories();
     AdminServer admin = administration(config, advisories);
     BusServer server;
-    JournalStore store = null;
     try {
-      store = opener.open();
-      server = prepare(config, admin, store, advisories, Clock.systemUTC());
+      server = prepare(config, admin, opener, advisories, Clock.systemUTC());
     } catch (IOException | RuntimeException e) {
-      if (store != null) {
-        store.close();
-      }
       if (admin != null) {
         admin.close();
       }
@@ -368,14 +386,16 @@ public final class BusServer implements AutoCloseable {
   private static BusServer prepare(
       ServerConfig config,
       @Nullable AdminServer admin,
-      @Nullable JournalStore store,
+      JournalStore.Opener opener,
       Advisories advisories,
       Clock clock)
       throws IOException {
     Membership membership =
         Membership.open(config, clock, Federation.transport(config.listen()), Federation.STREAMS);
     BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
+    JournalStore store = null;
     try {
+      store = opener.open(membership);
       ServerConfig effective = config.withBus(named);
       if (admin != null) {
         effective = effective.withAdminPort(admin.port());
@@ -398,7 +418,10 @@ public final class BusServer implements AutoCloseable {
           revocations,
           advisories,
           clock);
-    } catch (RuntimeException e) {
+    } catch (IOException | RuntimeException e) {
+      if (store != null) {
+        store.close();
+      }
       membership.close();
       throw e;
     }
@@ -433,6 +456,7 @@ public final class BusServer implements AutoCloseable {
   private void open(ConfiguredJournals journals) throws IOException {
     revocations =
         membership.registry().addListener(new RegistryRevocations(bus.revocations(), advisories));
+    awaitJournals();
     JournalAdministration administration = durable == null ? null : durable.administration();
     if (durable != null && administration != null) {
       journals.apply(administration, String.valueOf(config.durable().directory()));
@@ -467,7 +491,7 @@ public final class BusServer implements AutoCloseable {
           membership.links().orElseThrow(),
           membership.registry());
     }
-    membership.serve(transport.address(), adminPort());
+    membership.serve(transport.address(), adminPort(), store == null ? 0 : store.generation());
     sysTopics = sysTopics(view);
     ServiceQueryResponder answers = new ServiceQueryResponder(config.bus().name(), view);
     questions = answers;
@@ -480,6 +504,22 @@ public final class BusServer implements AutoCloseable {
       throw new IOException("the bus has failed before it was up: " + failed.get());
     }
     LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
+  }
+
+  /** Waits until the bus knows the journals of its cluster, before it takes clients. */
+  private void awaitJournals() throws IOException {
+    boolean known =
+        membership.awaitRegistry(
+            store == null || store.isOpen() ? REGISTRY_TIMEOUT : JOURNALS_TIMEOUT);
+    if (store != null) {
+      store.awaitReady(JOURNALS_TIMEOUT);
+      store.refused().thenAccept(life::fail);
+    } else if (membership.links().isPresent()) {
+      guard = PlacementGuard.watch(membership.registry(), life::fail);
+      if (known && PlacementGuard.hasJournals(membership.registry().snapshot())) {
+        throw new IOException(PlacementGuard.REASON);
+      }
+    }
   }
 
   private BusSummary summary() {
@@ -659,6 +699,9 @@ public final class BusServer implements AutoCloseable {
     if (revocations != null) {
       end.run("hearing of revocations", revocations::close);
     }
+    if (guard != null) {
+      end.run("looking for journals", guard::close);
+    }
     end.run("telling its peers that it ends", membership::drain);
     if (failed) {
       end.run("its own topics", this::closeSysTopics);
@@ -675,10 +718,11 @@ public final class BusServer implements AutoCloseable {
     if (replacement != null) {
       end.run("ending earlier sessions", replacement::close);
     }
-    end.run("its part in the cluster", membership::close);
     if (store != null) {
+      // Before the links, by which its replica hands over what it leads.
       end.run("its journals", store::close);
     }
+    end.run("its part in the cluster", membership::close);
     if (admin != null) {
       end.run("the administration", admin::close);
     }

@@ -4,6 +4,7 @@ import io.eventbus.journal.Journals;
 import io.eventbus.journal.ratis.ShardJournals;
 import io.eventbus.journal.ratis.ShardOptions;
 import io.eventbus.journal.store.StoreResources;
+import io.eventbus.server.replica.ReplicaStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -67,6 +68,7 @@ final class DurableStore implements JournalStore {
       }
       throw new IOException(file + ": unreadable (expected: a UUID)");
     }
+    ReplicaStore.checkNone(directory);
     if (Files.exists(shards)) {
       throw new IOException(
           file + ": missing, but " + shards + " is there (expected: both or none)");

@@ -13,6 +13,7 @@ import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.durable.FakeEvents;
 import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.durable.JournalAdministration;
+import io.eventbus.server.durable.JournalCluster;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,7 +30,7 @@ class JournalCommandTest {
   private final AdminServer server;
 
   JournalCommandTest() throws Exception {
-    bus.journals(new JournalAdministration(journals, () -> {}));
+    bus.journals(new JournalAdministration(journals, JournalCluster.ALONE, () -> {}));
     server =
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),

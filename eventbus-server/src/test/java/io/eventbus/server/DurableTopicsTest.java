@@ -62,7 +62,7 @@ class DurableTopicsTest {
                     "false",
                     "auth.resume-key-file",
                     TestKey.FILE.toString())),
-            () -> store(journals));
+            membership -> store(journals));
   }
 
   private static JournalStore store(Journals journals) {

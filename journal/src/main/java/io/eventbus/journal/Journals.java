@@ -3,6 +3,7 @@ package io.eventbus.journal;
 import io.eventbus.protocol.TopicFilter;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -167,6 +168,18 @@ public interface Journals {
    * @throws JournalsUnavailableException if it cannot be read now
    */
   long positionAt(int journal, long stamp);
+
+  /**
+   * Completes when everything is applied here that was committed at any bus before the call: what
+   * is read afterwards is no older, and listeners have been told of it. Fails with {@link
+   * JournalsUnavailableException} if that takes more than 2 s. Completed on a thread that must not
+   * wait.
+   *
+   * <p>What is committed is applied where there is no other replica.
+   */
+  default CompletionStage<Void> appliedUpToNow() {
+    return CompletableFuture.completedFuture(null);
+  }
 
   /** Returns a reader of the events of a journal whose topics a filter matches. */
   StoredEventReader reader(int journal, TopicFilter filter);

@@ -50,12 +50,6 @@ final class ClusterMembership implements Membership {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterMembership.class);
 
-  /**
-   * Time that the start waits for the registry before it goes on all the same. Errors of the
-   * directory or the cluster show in this time.
-   */
-  private static final Duration START_TIMEOUT = Duration.ofSeconds(2);
-
   private final ServerConfig config;
   private final ClusterSecurity security;
   private final BusDirectory directory;
@@ -172,9 +166,11 @@ final class ClusterMembership implements Membership {
         defaults.maxListeners());
   }
 
-  private void awaitStart() throws IOException {
+  @Override
+  public boolean awaitRegistry(Duration limit) throws IOException {
     try {
-      started.get(START_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      started.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      return true;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while joining the cluster", e);
@@ -182,6 +178,7 @@ final class ClusterMembership implements Membership {
       throw new IOException(refusal(e.getCause()), e.getCause());
     } catch (TimeoutException e) {
       waiting.start();
+      return false;
     }
   }
 
@@ -222,7 +219,7 @@ final class ClusterMembership implements Membership {
   }
 
   @Override
-  public void serve(InetSocketAddress clients, int adminPort) throws IOException {
+  public void serve(InetSocketAddress clients, int adminPort, int storage) throws IOException {
     BusDescription description =
         new BusDescription(
             new BusId(directory.bus()),
@@ -230,8 +227,7 @@ final class ClusterMembership implements Membership {
             config.cluster().zone(),
             BuildInfo.version(),
             PROTOCOL_VERSION,
-            // A member of a cluster has no durable topics yet.
-            0);
+            storage);
     LeaseKeeper made =
         new LeaseKeeper(
             registry, description, config.cluster().lease(), true, life -> registered = true);
@@ -248,7 +244,6 @@ final class ClusterMembership implements Membership {
                         config.cluster().id(),
                         registry.status().role(),
                         describeOthers()));
-    awaitStart();
   }
 
   private String describeOthers() {

@@ -72,8 +72,13 @@ final class LocalMembership implements Membership {
   }
 
   @Override
-  public void serve(InetSocketAddress clients, int adminPort) throws IOException {
+  public boolean awaitRegistry(Duration limit) throws IOException {
     await(registry.start());
+    return true;
+  }
+
+  @Override
+  public void serve(InetSocketAddress clients, int adminPort, int storage) throws IOException {
     BusAddresses addresses =
         new SeedAddresses(config, "localhost").describe(clients, adminPort, null);
     BusDescription description =
@@ -83,8 +88,7 @@ final class LocalMembership implements Membership {
             config.cluster().zone(),
             BuildInfo.version(),
             ClusterMembership.PROTOCOL_VERSION,
-            // The generation that its files name.
-            config.durable().directory() == null ? 0 : 1);
+            storage);
     CommandResult result = submit(new BusCommand.Register(description, 0, LEASE.toMillis()));
     if (!(result instanceof CommandResult.BusRegistered registered)) {
       throw new IOException("the registry refused bus " + busName() + ": " + result);

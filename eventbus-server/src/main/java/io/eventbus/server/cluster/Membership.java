@@ -8,6 +8,7 @@ import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,9 +16,9 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Place of this bus in its registry, from start to end: {@link #open}, {@link #serve}, {@link
- * #drain}, {@link #close}, each once and in this order, on one thread. The other methods are for
- * any thread.
+ * Place of this bus in its registry, from start to end: {@link #open}, {@link #awaitRegistry},
+ * {@link #serve}, {@link #drain}, {@link #close}, each once and in this order, on one thread. The
+ * other methods are for any thread.
  *
  * <p>An implementation must not need the registry to be reachable for any of them to return.
  */
@@ -74,13 +75,23 @@ public interface Membership extends ClusterView, AutoCloseable {
   Optional<byte[]> sharedKey(String purpose);
 
   /**
-   * Registers the bus, which accepts clients now, and keeps it registered.
+   * Waits until the registry accepts commands, for a time that suffices where a majority is there.
    *
-   * @param adminPort the port of the administration; -1 for none
+   * @param limit the longest time to wait
+   * @return whether it does
    * @throws IOException if the bus must not be in that cluster, with the reason. It may turn out
    *     later, see {@link #refused}
    */
-  void serve(InetSocketAddress clients, int adminPort) throws IOException;
+  boolean awaitRegistry(Duration limit) throws IOException;
+
+  /**
+   * Registers the bus, which accepts clients now, and keeps it registered.
+   *
+   * @param adminPort the port of the administration; -1 for none
+   * @param storage the generation of its data directory; 0 for none
+   * @throws IOException if that fails, with the reason
+   */
+  void serve(InetSocketAddress clients, int adminPort, int storage) throws IOException;
 
   /** Returns the URLs of other buses for clients; one volatile read. */
   List<String> others();

@@ -723,9 +723,9 @@ public enum ConfigKey {
       ValueType.FILE,
       "",
       "--cluster-directory",
-      "Directory of this bus's copy of the registry, on a disk that survives restarts; makes the"
-          + " bus a member of a cluster. Empty with `cluster.join` or `cluster.discover`:"
-          + " `eventbus-data`."),
+      "Directory of this bus's copy of the registry, on a lasting disk; makes it a member of a"
+          + " cluster. Empty with `cluster.join`, `cluster.discover`: `registry` in"
+          + " `durable.directory`, or `eventbus-data`."),
   /** Links of other buses. */
   CLUSTER_JOIN(
       "cluster.join",
@@ -1169,7 +1169,7 @@ public enum ConfigKey {
       "",
       "--data",
       "Directory of this bus for durable topics, on a disk that survives restarts. Empty: the bus"
-          + " stores no events. Only for a bus that is no member of a cluster."),
+          + " stores no events. In a cluster all buses have one, or none."),
 
   /** Journals that are there when the bus has started. */
   DURABLE_JOURNALS(
@@ -1178,8 +1178,8 @@ public enum ConfigKey {
       "",
       "",
       "Journals that are created at the start, or have to be as they stand here: name, filters,"
-          + " and options as those of [`eventbus journal create`](durable.md#journals), such as"
-          + " `keep=latest`."),
+          + " and options of [`eventbus journal create`](durable.md#journals), such as"
+          + " `keep=latest`. Not in a cluster."),
 
   /** Interval of a bus's figures. */
   SYS_INTERVAL(

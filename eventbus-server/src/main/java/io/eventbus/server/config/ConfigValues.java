@@ -261,7 +261,7 @@ final class ConfigValues {
     String advertised = optional(ConfigKey.CLUSTER_ADVERTISED);
     return new ClusterConfig(
         text(ConfigKey.CLUSTER_ID),
-        path(ConfigKey.CLUSTER_DIRECTORY),
+        clusterDirectory(),
         list(ConfigKey.CLUSTER_JOIN).stream()
             .map(text -> HostPort.read(ConfigKey.CLUSTER_JOIN, text, true))
             .toList(),
@@ -286,6 +286,14 @@ final class ConfigValues {
             path(ConfigKey.CLUSTER_TLS_CERTIFICATE),
             path(ConfigKey.CLUSTER_TLS_KEY),
             path(ConfigKey.CLUSTER_TLS_CA)));
+  }
+
+  /** Returns the directory of the registry, which is in that of durable topics if there is one. */
+  private @Nullable Path clusterDirectory() {
+    Path directory = path(ConfigKey.CLUSTER_DIRECTORY);
+    Path data = path(ConfigKey.DURABLE_DIRECTORY);
+    boolean others = !list(ConfigKey.CLUSTER_JOIN).isEmpty() || flag(ConfigKey.CLUSTER_DISCOVER);
+    return directory == null && data != null && others ? data.resolve("registry") : directory;
   }
 
   private BalanceConfig balance() {

@@ -99,12 +99,13 @@ public record ServerConfig(
               + " cluster.tls-certificate and no cluster.secret they share nothing else to sign"
               + " producer numbers with)");
     }
-    if (cluster.enabled() && durable.directory() != null) {
+    if (cluster.enabled() && !durable.journals().isEmpty()) {
       throw new IllegalArgumentException(
-          "durable.directory: \""
-              + durable.directory()
-              + "\" (expected: none, because the bus is a member of a cluster, whose buses do not"
-              + " store events yet)");
+          ConfigKey.DURABLE_JOURNALS.key()
+              + ": \""
+              + String.join(", ", durable.journals())
+              + "\" (expected: none for a member of a cluster, whose buses have the same journals:"
+              + " eventbus journal create)");
     }
     if (cluster.enabled() && cluster.port() != 0) {
       checkLinkPort(cluster, listen.port(), listen.host(), "listen.port");

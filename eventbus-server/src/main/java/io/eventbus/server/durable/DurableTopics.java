@@ -25,6 +25,7 @@ public final class DurableTopics implements AutoCloseable {
   private static final long FIGURES_SECONDS = 5;
 
   private final Journals journals;
+  private final JournalCluster cluster;
   private final JournalRoutes routes;
   private final Loops loops;
   private final BusMemory memory;
@@ -38,12 +39,19 @@ public final class DurableTopics implements AutoCloseable {
   /**
    * Creates the durable topics of a bus.
    *
+   * @param cluster the buses that keep these journals
    * @param routes are kept as the journals are
    * @param owner has the cursors of this bus's consumers
    */
   public DurableTopics(
-      Journals journals, JournalRoutes routes, CursorOwner owner, Loops loops, BusMemory memory) {
+      Journals journals,
+      JournalCluster cluster,
+      JournalRoutes routes,
+      CursorOwner owner,
+      Loops loops,
+      BusMemory memory) {
     this.journals = journals;
+    this.cluster = cluster;
     this.routes = routes;
     this.sums = new JournalSums(journals);
     this.loops = loops;
@@ -119,7 +127,7 @@ public final class DurableTopics implements AutoCloseable {
 
   /** Returns the administration of the journals. */
   public JournalAdministration administration() {
-    return new JournalAdministration(journals, this::route);
+    return new JournalAdministration(journals, cluster, this::route);
   }
 
   /** Returns the figures of all journals, which may be some seconds old. */

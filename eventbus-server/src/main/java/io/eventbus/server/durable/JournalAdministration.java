@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JournalAdministration {
   private final Journals journals;
+  private final JournalCluster cluster;
   private final Runnable changed;
 
   // Definitions are compared with each other, and so change by turns.
@@ -32,10 +33,12 @@ public final class JournalAdministration {
   /**
    * Creates the administration of journals.
    *
+   * @param cluster the buses that keep these journals
    * @param changed called before a change of the definitions is told
    */
-  public JournalAdministration(Journals journals, Runnable changed) {
+  public JournalAdministration(Journals journals, JournalCluster cluster, Runnable changed) {
     this.journals = journals;
+    this.cluster = cluster;
     this.changed = changed;
   }
 
@@ -66,6 +69,11 @@ public final class JournalAdministration {
     return Optional.ofNullable(journals.figures(journal.number()));
   }
 
+  /** Returns the groups of replicas in which the journals are; none for a bus that is alone. */
+  public List<ShardView> shards() {
+    return cluster.shards();
+  }
+
   /**
    * Returns the cursors of a journal, sorted by name; waits for the disk.
    *
@@ -84,6 +92,7 @@ public final class JournalAdministration {
   public CompletionStage<Integer> create(JournalName name, JournalDefinition definition) {
     JournalDefinition named = named(name, definition);
     return inTurn(
+        true,
         () -> {
           checkOverlap(name, named);
           return journals
@@ -100,6 +109,7 @@ public final class JournalAdministration {
   public CompletionStage<Void> change(JournalName name, JournalDefinition definition) {
     JournalDefinition named = named(name, definition);
     return inTurn(
+        false,
         () -> {
           int number = number(name);
           checkOverlap(name, named);
@@ -109,7 +119,8 @@ public final class JournalAdministration {
 
   /** Deletes a journal with all of its events and cursors. */
   public CompletionStage<Void> delete(JournalName name) {
-    return inTurn(() -> journals.delete(number(name)).thenApply(JournalAdministration::done));
+    return inTurn(
+        false, () -> journals.delete(number(name)).thenApply(JournalAdministration::done));
   }
 
   /**
@@ -212,12 +223,15 @@ public final class JournalAdministration {
     return expected.cast(result);
   }
 
-  private synchronized <T> CompletionStage<T> inTurn(Supplier<CompletionStage<T>> change) {
+  private synchronized <T> CompletionStage<T> inTurn(
+      boolean creates, Supplier<CompletionStage<T>> change) {
     CompletableFuture<T> next =
         lastChange
             .handle((result, failure) -> failure)
-            .thenCompose(before -> change.get())
+            .thenCompose(before -> cluster.prepare(creates))
+            .thenCompose(ready -> change.get())
             .whenComplete((result, failure) -> changed.run())
+            .thenCompose(result -> cluster.whenKnown().thenApply(known -> result))
             .toCompletableFuture();
     lastChange = next;
     return next;

@@ -11,7 +11,7 @@ public final class JournalRefusedException extends RuntimeException {
    *
    * @param unknown whether there is no such journal
    */
-  JournalRefusedException(String message, boolean unknown) {
+  public JournalRefusedException(String message, boolean unknown) {
     // No stack trace: it is an answer, not a fault.
     super(message, null, false, false);
     this.unknown = unknown;

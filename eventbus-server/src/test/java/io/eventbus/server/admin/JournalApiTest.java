@@ -12,6 +12,7 @@ import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.durable.FakeEvents;
 import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.durable.JournalAdministration;
+import io.eventbus.server.durable.JournalCluster;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -35,7 +36,7 @@ class JournalApiTest {
   private final HttpClient client = HttpClient.newHttpClient();
 
   JournalApiTest() throws Exception {
-    bus.journals(new JournalAdministration(journals, () -> {}));
+    bus.journals(new JournalAdministration(journals, JournalCluster.ALONE, () -> {}));
     server =
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),

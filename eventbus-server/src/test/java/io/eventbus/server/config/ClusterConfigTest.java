@@ -68,6 +68,24 @@ class ClusterConfigTest {
     assertThat(of("cluster.join", "localhost:1").enabled()).isTrue();
     assertThat(of("cluster.join", "localhost:1").dataDirectory())
         .isEqualTo(Path.of("eventbus-data"));
+    assertThat(of("cluster.join", "localhost:1", "durable.directory", "/d").dataDirectory())
+        .isEqualTo(Path.of("/d/registry"));
+    assertThat(of("durable.directory", "/d").enabled()).isFalse();
+  }
+
+  @Test
+  void aMemberHasNoConfiguredJournals() {
+    assertThatThrownBy(
+            () ->
+                of(
+                    "cluster.join",
+                    "localhost:1",
+                    "durable.directory",
+                    "/d",
+                    "durable.journals",
+                    "orders orders.>"))
+        .hasMessageContaining(
+            "durable.journals: \"orders orders.>\" (expected: none for a member of a cluster");
   }
 
   @Test

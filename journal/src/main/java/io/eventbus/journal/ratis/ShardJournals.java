@@ -38,19 +38,24 @@ import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreLease;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.raft.members.PeerBook;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,6 +74,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
   private final ShardOptions options;
   private final List<JournalListener> listeners = new CopyOnWriteArrayList<>();
+  private final Map<String, InetSocketAddress> learned = new ConcurrentHashMap<>();
   private final ScheduledThreadPoolExecutor opener;
   // Null while the shard is opened anew, and at the end.
   private volatile @Nullable ShardServer current;
@@ -99,7 +105,19 @@ public final class ShardJournals implements Journals, AutoCloseable {
    * @throws IOException if files are missing, damaged, another's or in use, saying which
    */
   public static ShardJournals open(ShardOptions options) throws IOException {
+    return open(options, journals -> {});
+  }
+
+  /**
+   * Opens the journals of a bus, as {@link #open(ShardOptions)}.
+   *
+   * @param before called before anything is applied, so that a listener is told of everything; what
+   *     is asked for in it is unavailable
+   */
+  public static ShardJournals open(ShardOptions options, Consumer<ShardJournals> before)
+      throws IOException {
     ShardJournals journals = new ShardJournals(options);
+    before.accept(journals);
     try {
       journals.openShard();
       return journals;
@@ -115,6 +133,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     last = opened;
     catalog = opened.catalog();
     current = opened;
+    learned.forEach(opened::learn);
     life.begin();
     var unused = opened.ready().thenRun(() -> ready.complete(null));
   }
@@ -239,10 +258,27 @@ public final class ShardJournals implements Journals, AutoCloseable {
   }
 
   /**
-   * Completes when this bus has applied everything that was committed at any bus before the call:
-   * what is read afterwards is no older. Fails with {@link JournalsUnavailableException} after 2 s.
-   * Completed on a thread that must not wait.
+   * Takes note of the address of another replica's bus, which has changed. It is used from the next
+   * message on.
+   *
+   * @param member the id of the replica, as in {@link ShardMember#id}
+   * @param address as in {@link ShardMember#address}
+   * @throws IllegalArgumentException if the address cannot be read
    */
+  public void learn(String member, String address) {
+    InetSocketAddress parsed = PeerBook.parse(address);
+    if (parsed == null) {
+      throw new IllegalArgumentException(
+          "address of " + member + ": " + address + " (expected: host:port)");
+    }
+    learned.put(member, parsed);
+    ShardServer shard = current;
+    if (shard != null) {
+      shard.learn(member, parsed);
+    }
+  }
+
+  @Override
   public CompletionStage<Void> appliedUpToNow() {
     ShardServer shard = current;
     return shard == null ? CompletableFuture.failedFuture(unavailable()) : shard.appliedUpToNow();
@@ -255,7 +291,8 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
   @Override
   public JournalCatalog catalog() {
-    return catalog;
+    ShardServer shard = current;
+    return shard == null ? catalog : shard.catalog();
   }
 
   @Override

@@ -151,6 +151,11 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
     return log;
   }
 
+  /** Takes note of the address of a member's bus, which has changed. */
+  void learn(String member, InetSocketAddress address) {
+    peers.learn(member, address);
+  }
+
   private void ended(LinkPeer peer) {
     EntryReceiver open = receiver;
     if (open != null && peer.channel().equals(ENTRY_CHANNEL)) {

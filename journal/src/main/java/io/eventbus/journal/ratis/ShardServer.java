@@ -13,6 +13,7 @@ import io.eventbus.raft.AppliedIndex;
 import io.eventbus.raft.RatisGroup;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -234,6 +235,13 @@ final class ShardServer implements AutoCloseable {
     return group()
         .submit(EntryMessage.of(ByteBuffer.wrap(entry)))
         .thenApply(answer -> ((RecordResultsMessage) answer).results());
+  }
+
+  /** Takes note of the address of a member's bus, which has changed. */
+  void learn(String member, InetSocketAddress address) {
+    if (network != null) {
+      network.learn(member, address);
+    }
   }
 
   /** Waits for a leader, and until all is applied here that was committed before. */

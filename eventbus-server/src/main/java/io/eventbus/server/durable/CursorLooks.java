@@ -1,9 +1,8 @@
 package io.eventbus.server.durable;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Queue;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -21,13 +20,13 @@ final class CursorLooks {
   /** Maximum number of looks that begin with a call of the timer. */
   static final int MAX_LOOKS = 64;
 
-  private record Look(Object address, Runnable task, long due) {}
+  private record Look(Object address, long due) {}
 
   private final ReadTurns reads;
   private final Pauses timer;
   private final LongSupplier nanoTime;
   // Each waits for the same time, so the first is the first that is due.
-  private final Queue<Look> waiting = new ArrayDeque<>(0);
+  private final Map<Runnable, Look> waiting = new LinkedHashMap<>();
   private boolean ticking;
 
   /**
@@ -43,14 +42,15 @@ final class CursorLooks {
   }
 
   /**
-   * Runs a look once, later, on a thread that may wait for the disk; not if the bus has ended.
+   * Runs a look once, later, on a thread that may wait for the disk; not if the bus has ended. One
+   * that waits already goes on to wait.
    *
    * @param address object that the clients sharing a turn have in common
    */
   void later(Object address, Runnable look) {
     long due = nanoTime.getAsLong() + TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS);
     synchronized (this) {
-      waiting.add(new Look(address, look, due));
+      var unused = waiting.putIfAbsent(look, new Look(address, due));
       if (ticking) {
         return;
       }
@@ -59,18 +59,34 @@ final class CursorLooks {
     timer.run(this::tick, TICK_MILLIS);
   }
 
+  /** Removes a look that waits, if it does. */
+  synchronized void remove(Runnable look) {
+    waiting.remove(look);
+  }
+
+  /** Returns the number of looks that wait. */
+  synchronized int waiting() {
+    return waiting.size();
+  }
+
   private void tick() {
-    List<Look> due = new ArrayList<>();
+    Map<Runnable, Look> due = new LinkedHashMap<>();
     boolean more;
     synchronized (this) {
       long now = nanoTime.getAsLong();
-      while (due.size() < MAX_LOOKS && !waiting.isEmpty() && waiting.element().due - now <= 0) {
-        due.add(waiting.remove());
+      Iterator<Map.Entry<Runnable, Look>> first = waiting.entrySet().iterator();
+      while (due.size() < MAX_LOOKS && first.hasNext()) {
+        Map.Entry<Runnable, Look> next = first.next();
+        if (next.getValue().due - now > 0) {
+          break;
+        }
+        due.put(next.getKey(), next.getValue());
+        first.remove();
       }
       more = !waiting.isEmpty();
       ticking = more;
     }
-    due.forEach(look -> reads.add(look.address, look.task));
+    due.forEach((task, look) -> reads.add(look.address, task));
     if (more) {
       timer.run(this::tick, TICK_MILLIS);
     }

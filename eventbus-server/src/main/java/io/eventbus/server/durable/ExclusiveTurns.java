@@ -165,7 +165,7 @@ final class ExclusiveTurns {
 
   private void released(Key key, @Nullable RecordResult result) {
     if (result == null) {
-      tryAgain(key);
+      ended(key, true);
     } else if (result instanceof RecordResult.Refused refused
         && refused.reason() == JournalRefusalReason.STALE_EPOCH) {
       // Another bus has it, or this one by a request of which nobody heard.
@@ -184,19 +184,8 @@ final class ExclusiveTurns {
         released(key, false, 0);
       }
     } catch (JournalsUnavailableException e) {
-      tryAgain(key);
+      ended(key, true);
     }
-  }
-
-  private void tryAgain(Key key) {
-    synchronized (this) {
-      Turn turn = turns.get(key);
-      if (turn != null && turn.consumers.isEmpty() && !turn.waiting) {
-        turn.waiting = true;
-        looks.later(this, () -> waited(key));
-      }
-    }
-    ended(key);
   }
 
   private void waited(Key key) {
@@ -217,12 +206,16 @@ final class ExclusiveTurns {
         turn.epoch = epoch;
       }
     }
-    ended(key);
+    ended(key, false);
     release(key);
   }
 
-  /** Activates the first consumer that has come while the release was under way. */
-  private void ended(Key key) {
+  /**
+   * Activates the first consumer that has come while the release was under way.
+   *
+   * @param again whether the release is tried again later, if nobody has come
+   */
+  private void ended(Key key, boolean again) {
     Runnable next;
     synchronized (this) {
       Turn turn = turns.get(key);
@@ -231,6 +224,10 @@ final class ExclusiveTurns {
       }
       turn.releasing = false;
       next = turn.consumers.peek();
+      if (next == null && again && !turn.waiting) {
+        turn.waiting = true;
+        looks.later(this, () -> waited(key));
+      }
     }
     if (next != null) {
       next.run();

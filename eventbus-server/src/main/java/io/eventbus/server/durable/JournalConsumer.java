@@ -126,6 +126,7 @@ public final class JournalConsumer {
   private final Line line;
   private final TailPieces tail;
   private final Runnable activate = this::activate;
+  private final Runnable look = this::lookAtCursor;
   private final Queue<FeedPiece> ready = new ArrayDeque<>(0);
   private volatile Phase phase = Phase.BEGINNING;
   private boolean opened;
@@ -331,10 +332,10 @@ public final class JournalConsumer {
     } else if (result instanceof RecordResult.Refused refused
         && refused.reason() == JournalRefusalReason.CURSOR_TAKEN) {
       if (taken) {
-        all.looks().later(line.address(), this::lookAtCursor);
+        lookLater();
       } else {
         taken = true;
-        all.reads().add(line.address(), this::lookAtCursor);
+        all.reads().add(line.address(), look);
       }
     } else if (result instanceof RecordResult.Refused refused) {
       refused(code(refused.reason()), refused.message(), isRetryable(refused.reason()));
@@ -352,7 +353,7 @@ public final class JournalConsumer {
     try {
       cursor = journals.cursor(journal.number(), wish.name());
     } catch (JournalsUnavailableException e) {
-      all.looks().later(line.address(), this::lookAtCursor);
+      lookLater();
       return;
     }
     if (cursor == null || cursor.owner().isEmpty()) {
@@ -360,7 +361,14 @@ public final class JournalConsumer {
     } else if (all.owner().isGone().test(cursor.owner())) {
       line.execute(() -> attach(cursor.epoch()));
     } else {
-      all.looks().later(line.address(), this::lookAtCursor);
+      lookLater();
+    }
+  }
+
+  private void lookLater() {
+    all.looks().later(line.address(), look);
+    if (phase == Phase.ENDED) {
+      all.looks().remove(look);
     }
   }
 
@@ -688,6 +696,7 @@ public final class JournalConsumer {
     ready.clear();
     releaseRoom();
     journal.waiters(line.loop()).remove(this);
+    all.looks().remove(look);
     if (before != Phase.BEGINNING && !wish.name().isEmpty()) {
       all.exclusive().leave(journal.number(), wish.name(), activate);
     }

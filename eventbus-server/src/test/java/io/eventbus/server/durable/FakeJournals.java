@@ -55,6 +55,8 @@ public final class FakeJournals implements Journals {
   private boolean full;
   private boolean unavailable;
   private boolean loses;
+  private boolean delays;
+  private final List<Runnable> answers = new ArrayList<>();
   private boolean readable = true;
   private long stamp = 1_000;
 
@@ -100,6 +102,21 @@ public final class FakeJournals implements Journals {
   /** Sets whether entries are applied and nobody is told. */
   public synchronized void losesAnswers(boolean now) {
     loses = now;
+  }
+
+  /** Sets whether entries are applied and answers wait for {@link #answer}. */
+  public synchronized void delaysAnswers(boolean now) {
+    delays = now;
+  }
+
+  /** Returns the number of answers that wait. */
+  public synchronized int delayed() {
+    return answers.size();
+  }
+
+  /** Gives an answer that waits. */
+  public synchronized void answer(int index) {
+    answers.remove(index).run();
   }
 
   /** Returns how many entries are applied. */
@@ -149,7 +166,12 @@ public final class FakeJournals implements Journals {
             RecordResult unused = apply(entry);
             failed.run();
           } else {
-            result.completed(apply(entry));
+            RecordResult applied = apply(entry);
+            if (delays) {
+              answers.add(() -> result.completed(applied));
+            } else {
+              result.completed(applied);
+            }
           }
         };
     if (holds) {

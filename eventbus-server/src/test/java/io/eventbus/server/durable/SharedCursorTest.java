@@ -25,6 +25,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Consumers of one durable subscription at several buses, which share the journals. */
@@ -39,10 +40,16 @@ class SharedCursorTest {
   private final Bus one = new Bus(buses, "one/1");
   private final Bus two = new Bus(buses, "two/1");
 
+  @AfterEach
+  void close() {
+    buses.close();
+  }
+
   /** Journals, and the owners that live. */
   private static final class Buses {
     final FakeJournals journals = new FakeJournals();
     final Set<String> living = new HashSet<>();
+    final List<DeliveryAllocator> frames = new ArrayList<>();
     final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     long last;
     // The last position whose settlement was confirmed.
@@ -62,6 +69,10 @@ class SharedCursorTest {
     void publish() {
       last++;
       FakeEvents.publish(journals, 1, "orders.eu", last, "" + last);
+    }
+
+    void close() {
+      frames.forEach(DeliveryAllocator::close);
     }
 
     CursorView cursor() {
@@ -138,6 +149,7 @@ class SharedCursorTest {
     Reader(Bus bus) {
       this.bus = bus;
       frames = new DeliveryAllocator(bus.buses.allocator, bus.memory);
+      bus.buses.frames.add(frames);
       JournalInfo journal = Objects.requireNonNull(bus.all.find("", "orders"));
       consumer =
           new JournalConsumer(
@@ -258,8 +270,9 @@ class SharedCursorTest {
 
   @Test
   void aConsumerOfAnotherBusTakesOverWhenTheLastHasLeft() {
-    buses.publish();
-    buses.publish();
+    for (int i = 0; i < 3; i++) {
+      buses.publish();
+    }
     Reader first = feeding(one);
     Reader next = one.consume();
     Reader second = two.consume();
@@ -269,17 +282,21 @@ class SharedCursorTest {
     first.leave();
     one.run();
     two.ticks(TICKS);
-    assertThat(next.got).as("the next of the same bus").containsExactly("2");
+    assertThat(next.got).as("the next of the same bus").containsExactly("2", "3");
     assertThat(second.feeding).isFalse();
 
+    buses.journals.holds(true);
     assertThat(next.consumer.settle(2, false)).isTrue();
+    assertThat(next.consumer.settle(3, false)).as("waits for the answer").isTrue();
     next.leave();
+    buses.journals.holds(false);
+    buses.journals.applyHeld();
     assertThat(buses.cursor().owner()).isEmpty();
     two.ticks(TICKS);
 
     assertThat(second.feeding).isTrue();
     assertThat(second.got).isEmpty();
-    assertThat(second.next).isEqualTo(3);
+    assertThat(second.next).as("behind the last settlement").isEqualTo(4);
     assertThat(buses.cursor().owner()).isEqualTo("two/1");
     assertThat(two.reads.timers()).as("nobody waits").isZero();
     assertThat(one.memory.used()).isZero();
@@ -384,6 +401,57 @@ class SharedCursorTest {
     assertThat(buses.cursor().owner()).isEqualTo("one/1");
   }
 
+  @Test
+  void aReleaseOfWhichTheAnswerComesLateDoesNotHarmTheNextConsumer() {
+    buses.publish();
+    Reader first = feeding(one);
+    buses.journals.delaysAnswers(true);
+    first.leave();
+    buses.journals.delaysAnswers(false);
+    Reader second = one.consume();
+    Reader third = one.consume();
+    one.run();
+    assertThat(second.feeding).as("the release is not answered").isFalse();
+    second.leave();
+    one.run();
+    assertThat(third.feeding).as("the release is not answered").isFalse();
+    buses.journals.answer(0);
+    one.run();
+    assertThat(third.feeding).isTrue();
+    assertThat(third.consumer.settle(1, true)).isTrue();
+    one.run();
+    assertThat(buses.confirmed).isEqualTo(1);
+    third.leave();
+    assertThat(buses.cursor().owner()).isEmpty();
+    assertThat(one.memory.used()).isZero();
+  }
+
+  @Test
+  void aCursorWhoseConsumerHasLeftBeforeTheAnswerIsReleased() {
+    buses.publish();
+    Reader first = one.consume();
+    one.reads.run();
+    assertThat(one.loops.runOne(0)).isTrue();
+    buses.journals.delaysAnswers(true);
+    one.run();
+    first.leave();
+    assertThat(buses.cursor().owner()).isEqualTo("one/1");
+    buses.journals.delaysAnswers(false);
+    buses.journals.answer(0);
+    assertThat(buses.cursor().owner()).isEmpty();
+    assertThat(one.memory.used()).isZero();
+  }
+
+  @Test
+  void aConsumerThatLeavesIsNotLookedForAgain() {
+    Reader unused = feeding(one);
+    Reader second = two.consume();
+    two.run();
+    assertThat(two.all.looks().waiting()).isEqualTo(1);
+    second.leave();
+    assertThat(two.all.looks().waiting()).isZero();
+  }
+
   /** Run of one seed: buses that die and start, consumers that come and go, lost answers. */
   private static final class Model {
     final Random random;
@@ -392,6 +460,7 @@ class SharedCursorTest {
     boolean holds;
     boolean loses;
     boolean unavailable;
+    boolean delays;
     int lives;
 
     Model(long seed) {
@@ -411,7 +480,7 @@ class SharedCursorTest {
 
     void step() {
       Bus bus = any();
-      switch (random.nextInt(16)) {
+      switch (random.nextInt(20)) {
         case 0, 1 -> publish();
         case 2 -> {
           if (bus.readers.size() < 3) {
@@ -425,7 +494,8 @@ class SharedCursorTest {
           boolean unused = bus.loops.runOne(0);
         }
         case 12, 13 -> bus.reads.passMillis(random.nextInt(400));
-        case 14 -> fault();
+        case 14, 15 -> fault();
+        case 16, 17, 18 -> answer();
         default -> {
           if (random.nextInt(4) == 0) {
             die(bus);
@@ -457,12 +527,20 @@ class SharedCursorTest {
     }
 
     private void fault() {
-      switch (random.nextInt(3)) {
+      switch (random.nextInt(4)) {
         case 0 -> holds = random.nextBoolean();
         case 1 -> loses = random.nextInt(3) == 0;
+        case 2 -> delays = random.nextBoolean();
         default -> unavailable = random.nextInt(3) == 0;
       }
       setFaults(holds, loses, unavailable);
+      buses.journals.delaysAnswers(delays);
+    }
+
+    private void answer() {
+      if (buses.journals.delayed() > 0) {
+        buses.journals.answer(random.nextInt(buses.journals.delayed()));
+      }
     }
 
     private void setFaults(boolean hold, boolean lose, boolean fail) {
@@ -474,8 +552,10 @@ class SharedCursorTest {
     /** Publishes an event, whatever becomes of what consumers ask for. */
     private void publish() {
       setFaults(false, false, false);
+      buses.journals.delaysAnswers(false);
       buses.publish();
       setFaults(holds, loses, unavailable);
+      buses.journals.delaysAnswers(delays);
     }
 
     private void die(Bus bus) {
@@ -492,6 +572,7 @@ class SharedCursorTest {
 
     void finish() {
       setFaults(false, false, false);
+      buses.journals.delaysAnswers(false);
       Reader last = living.get(0).consume();
       settleDown();
       buses.publish();
@@ -518,6 +599,9 @@ class SharedCursorTest {
 
     /** Lets everything happen that a bounded number of ticks allows. */
     private void settleDown() {
+      while (buses.journals.delayed() > 0) {
+        answer();
+      }
       for (int i = 0; i < 3 * TICKS; i++) {
         buses.journals.applyHeld();
         living.forEach(Bus::tick);
@@ -537,6 +621,8 @@ class SharedCursorTest {
         model.finish();
       } catch (AssertionError | RuntimeException e) {
         throw new AssertionError("seed " + seed, e);
+      } finally {
+        model.buses.close();
       }
     }
   }

@@ -14,7 +14,7 @@ package io.eventbus.journal;
  * @param sequence the number of the first event by which repetitions of that key are known, 1 or
  *     more
  * @param previous the number before it that the publisher has sent on the same connection, -1 if
- *     this is the first or numbers may be left out
+ *     this is the first
  * @param expect 0 for no expectation, 1 if the topic is to be empty, else the position of its last
  *     event and one
  * @param schema fingerprint of the payloads' schema, 0 for none

@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  * answered. Confined to the session's loop.
  */
 final class DurablePublishing {
-  /** Topics whose last number is remembered. */
+  /** Topics, and names in topics, whose last number is remembered. */
   static final int MAX_TOPICS = 256;
 
-  /** Heap of a remembered topic. */
-  static final int TOPIC_BYTES = 96;
+  /** Heap of a remembered number. */
+  static final int TOPIC_BYTES = 128;
 
   private final LoopContext loop;
   private final Journals journals;
@@ -39,11 +39,25 @@ final class DurablePublishing {
   private final ConnectionControl connection;
   private final ProducerKeys keys;
 
-  // The last number in each topic, by the loop's number of the topic; the oldest first.
-  private final Map<Long, Long> last = new LinkedHashMap<>(16, 0.75f, true);
+  // The last number in each topic, of the session and of each name; the oldest first.
+  private final Map<Numbered, Long> last = new LinkedHashMap<>(16, 0.75f, true);
   private final List<Wait> waits = new ArrayList<>();
   private long appended;
   private long open;
+
+  /**
+   * Range of numbers: those of a topic.
+   *
+   * @param topic the loop's number of the topic
+   * @param name empty for the numbers of the session
+   */
+  private record Numbered(long topic, String name) implements Comparable<Numbered> {
+    @Override
+    public int compareTo(Numbered other) {
+      int order = Long.compare(topic, other.topic);
+      return order != 0 ? order : name.compareTo(other.name);
+    }
+  }
 
   /** Barrier that waits for the frames before it. */
   private static final class Wait {
@@ -100,8 +114,9 @@ final class DurablePublishing {
             publish.sequence() + publish.eventCount() - 1,
             router.selectedTopic(),
             publish.confirm());
-    // Numbers of a name may be left out, and are no numbers of the session.
-    long before = name == null ? last.getOrDefault(router.selectedNumber(), -1L) : -1;
+    Numbered numbered = new Numbered(router.selectedNumber(), name == null ? "" : name);
+    long before = last.getOrDefault(numbered, -1L);
+    long first = name == null ? publish.sequence() : publish.number();
     PublishHead head =
         new PublishHead(
             journal,
@@ -109,9 +124,10 @@ final class DurablePublishing {
             key,
             session.producer(),
             publish.sequence(),
-            name == null ? publish.sequence() : publish.number(),
-            // A repetition has a smaller number than what was sent before it.
-            Math.min(before, publish.sequence() - 1),
+            first,
+            // A repetition has a smaller number than what was sent before it: of a name, which may
+            // leave numbers out, the one before it is not known.
+            name != null && first <= before ? -1 : Math.min(before, first - 1),
             publish.expect(),
             publish.schema(),
             receivedAt,
@@ -131,9 +147,7 @@ final class DurablePublishing {
       return true;
     }
     appended++;
-    if (name == null) {
-      remember(router.selectedNumber(), Math.max(before, frame.end));
-    }
+    remember(numbered, Math.max(before, first + publish.eventCount() - 1));
     router.stored(publish.eventCount());
     return true;
   }
@@ -172,13 +186,13 @@ final class DurablePublishing {
     return block.flip();
   }
 
-  private void remember(long topic, long end) {
+  private void remember(Numbered numbered, long end) {
     BusMemory memory = loop.bus.memory();
-    if (last.put(topic, end) == null) {
+    if (last.put(numbered, end) == null) {
       memory.reserve(TOPIC_BYTES);
     }
     if (last.size() > MAX_TOPICS) {
-      Iterator<Long> eldest = last.keySet().iterator();
+      Iterator<Numbered> eldest = last.keySet().iterator();
       eldest.next();
       eldest.remove();
       memory.release(TOPIC_BYTES);

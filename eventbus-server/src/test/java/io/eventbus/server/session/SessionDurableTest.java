@@ -153,6 +153,24 @@ class SessionDurableTest extends SessionTestCase {
   }
 
   @Test
+  void anEventOfANameIsNotStoredBeforeAnEarlierOneThatWasLost() {
+    handle(named("outbox", 4, 1, 1));
+    journals.unavailable(true);
+    handle(named("outbox", 6, 2, 1));
+    journals.unavailable(false);
+    link.taken();
+    handle(named("outbox", 7, 3, 1));
+    problem(ErrorCode.SEQUENCE_GAP, TypeCode.PUBLISH, 3, "orders.eu");
+    handle(named("outbox", 6, 4, 1));
+    handle(named("outbox", 7, 5, 1));
+    handle(named("outbox", 9, 6, 1));
+    handle(named("other", 8, 7, 1));
+    assertThat(link.taken())
+        .containsExactly(
+            confirm(4, 2, false), confirm(5, 3, false), confirm(6, 4, false), confirm(7, 5, false));
+  }
+
+  @Test
   void noNameHasTheKeyOfASession() {
     ProducerKeys keys = new ProducerKeys(bus.memory, 0x0161_6263_6465_6667L);
     assertThat(keys.ofName("abcdefg")).isNotEqualTo(keys.ofSession());
@@ -183,7 +201,9 @@ class SessionDurableTest extends SessionTestCase {
     handle(named("n0", 1, 1, 1));
     assertThat(link.taken()).containsExactly(confirm(1, 1, true));
     assertThat(bus.memory.used())
-        .isEqualTo((long) ProducerKeys.MAX_NAMES * ProducerKeys.NAME_BYTES);
+        .isEqualTo(
+            (long) ProducerKeys.MAX_NAMES
+                * (ProducerKeys.NAME_BYTES + DurablePublishing.TOPIC_BYTES));
     session.onClosed();
     assertThat(bus.memory.used()).isZero();
   }

@@ -45,20 +45,6 @@ final class DurablePublishing {
   private long appended;
   private long open;
 
-  /**
-   * Range of numbers: those of a topic.
-   *
-   * @param topic the loop's number of the topic
-   * @param name empty for the numbers of the session
-   */
-  private record Numbered(long topic, String name) implements Comparable<Numbered> {
-    @Override
-    public int compareTo(Numbered other) {
-      int order = Long.compare(topic, other.topic);
-      return order != 0 ? order : name.compareTo(other.name);
-    }
-  }
-
   /** Barrier that waits for the frames before it. */
   private static final class Wait {
     final long before;

@@ -30,10 +30,18 @@ public final class BusLives {
     return name(self, bus == null ? 0 : bus.number());
   }
 
-  /** Returns whether a life has ended; true for a text that names none. */
+  /**
+   * Returns whether a life is known to have ended; true for a text that names none. A bus that is
+   * not registered itself knows of no end: its registry may be old, or empty.
+   */
   public boolean hasEnded(String name) {
+    RegistrySnapshot now = registry.get();
+    BusInfo here = now.bus(self);
+    if (here == null || here.state() == BusState.DOWN) {
+      return false;
+    }
     int slash = name.lastIndexOf('/');
-    for (BusInfo bus : registry.get().buses()) {
+    for (BusInfo bus : now.buses()) {
       if (slash == bus.id().toString().length()
           && bus.state() != BusState.DOWN
           && name(bus.id(), bus.number()).equals(name)) {

@@ -44,6 +44,10 @@ class BusLivesTest {
       assertThat(lives.hasEnded(other)).as(other).isTrue();
     }
 
+    for (String unregistered : List.of("c", "d")) {
+      assertThat(of(unregistered).hasEnded("x/9")).as("known to %s", unregistered).isFalse();
+    }
+
     String before = of("c").own();
     RegisteredBuses.add(registry, "c", BusState.UP);
     assertThat(of("c").own()).isNotEqualTo(before);

@@ -17,7 +17,7 @@ import java.util.concurrent.ExecutionException;
 /**
  * Cut of a shard's log behind what the store has brought to its disk, and what all members have. A
  * member that is away keeps the log from being cut, up to a size; beyond that it is left behind.
- * For one thread, but {@link #neededFrom}.
+ * Any thread.
  */
 final class LogCutter {
   private static final long TIMEOUT_MILLIS = 10_000;
@@ -54,7 +54,7 @@ final class LogCutter {
   }
 
   /** Cuts the log if there is something to be cut. */
-  void check() throws InterruptedException, ExecutionException, IOException {
+  synchronized void check() throws InterruptedException, ExecutionException, IOException {
     long needed = least(group, self);
     long onDisk = store.appliedOnDisk().index();
     if (needed <= onDisk) {

@@ -405,6 +405,11 @@ final class ShardServer implements AutoCloseable {
     return Objects.requireNonNull(gate, "opened");
   }
 
+  /** Returns what cuts the log. */
+  LogCutter cutter() {
+    return Objects.requireNonNull(cutter, "opened");
+  }
+
   ShardStore store() {
     return store;
   }

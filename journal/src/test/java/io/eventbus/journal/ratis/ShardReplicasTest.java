@@ -385,8 +385,58 @@ class ShardReplicasTest {
     }
   }
 
+  @Test
+  void theLogIsKeptForAReplicaThatIsAwayForAWhileAndIsCutWhenItIsBack() throws Exception {
+    try (TestReplicas replicas = TestReplicas.start(directory, 3, 0)) {
+      int journal = replicas.create(TestShards.definition("orders", new Retention(0, 4 << 20, 0)));
+      Node away = replicas.others(replicas.leader()).get(0);
+      replicas.stop(away);
+      // More than two files of the log.
+      for (long sequence = 1; sequence <= 1_000; sequence += 10) {
+        Answer answer = new Answer();
+        assertThat(
+                replicas
+                    .leader()
+                    .journals()
+                    .append(
+                        TestShards.head(journal, "a", "p", sequence),
+                        TestShards.events(sequence, 10, 20_000),
+                        answer))
+            .isTrue();
+        assertThat(TestShards.await(answer.result())).isInstanceOf(Published.class);
+      }
+      replicas.settle();
+      cut(replicas);
+      assertThat(isLogWhole(replicas)).isTrue();
+      replicas.start(away);
+      replicas.settle();
+      assertThat(away.status().needsCopy()).isFalse();
+      assertThat(Objects.requireNonNull(away.journals().figures(journal)).lastPosition())
+          .isEqualTo(1_000);
+      TestReplicas.until(
+          "the log is cut",
+          () -> {
+            cut(replicas);
+            return !isLogWhole(replicas);
+          });
+    }
+  }
+
+  /** Has the logs cut as far as they may be. */
+  private static void cut(TestReplicas replicas) {
+    for (Node node : replicas.up()) {
+      ShardServer shard = node.journals().shard();
+      try {
+        assertThat(shard.store().flush(Duration.ofSeconds(60))).isTrue();
+        shard.cutter().check();
+      } catch (ExecutionException | InterruptedException | IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
   /** Returns whether the log begins with its first file at a replica that is up. */
-  private boolean isLogWhole(TestReplicas replicas) throws IOException {
+  private boolean isLogWhole(TestReplicas replicas) {
     for (Node node : replicas.up()) {
       try (Stream<Path> files = Files.walk(directory.resolve(node.bus()))) {
         if (files.anyMatch(
@@ -396,7 +446,7 @@ class ShardReplicasTest {
             })) {
           return true;
         }
-      } catch (UncheckedIOException e) {
+      } catch (IOException | UncheckedIOException e) {
         // A file was deleted meanwhile.
         return true;
       }

@@ -8,10 +8,13 @@ import java.util.Set;
  * Effect of an entry of the log on journals.
  *
  * @param stamp the shard's time after the entry, in milliseconds since the epoch
+ * @param leads whether this bus led the shard in the term of the entry: true at one bus at most, so
+ *     that one alone does what has to be done once in the cluster
  * @param chunks the events that were written, those of each journal in the order of their positions
  * @param journals the numbers of all journals that have changed in any way
  */
-public record AppliedChanges(long stamp, List<AppliedChunk> chunks, Set<Integer> journals) {
+public record AppliedChanges(
+    long stamp, boolean leads, List<AppliedChunk> chunks, Set<Integer> journals) {
   /** Copies list and set. */
   public AppliedChanges {
     chunks = List.copyOf(chunks);

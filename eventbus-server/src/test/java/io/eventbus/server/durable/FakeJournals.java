@@ -205,7 +205,7 @@ public final class FakeJournals implements Journals {
                         chunk.index().firstPosition(),
                         chunk.index().lastPosition(),
                         chunk.bytes())));
-    AppliedChanges applied = new AppliedChanges(changes.stamp(), chunks, changes.journals());
+    AppliedChanges applied = new AppliedChanges(changes.stamp(), true, chunks, changes.journals());
     told.add(applied);
     List.copyOf(listeners).forEach(listener -> listener.applied(applied));
     return changes.results().get(0);

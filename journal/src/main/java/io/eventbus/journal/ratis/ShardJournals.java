@@ -155,9 +155,9 @@ public final class ShardJournals implements Journals, AutoCloseable {
     }
 
     @Override
-    public void onApplied(JournalCatalog now, ShardChanges changes) {
+    public void onApplied(JournalCatalog now, ShardChanges changes, boolean leads) {
       catalog = now;
-      tell(changes);
+      tell(changes, leads);
     }
 
     @Override
@@ -208,7 +208,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     }
   }
 
-  private void tell(ShardChanges changes) {
+  private void tell(ShardChanges changes, boolean leads) {
     if (listeners.isEmpty()) {
       return;
     }
@@ -223,7 +223,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
                         chunk.index().firstPosition(),
                         chunk.index().lastPosition(),
                         chunk.bytes())));
-    AppliedChanges told = new AppliedChanges(changes.stamp(), chunks, changes.journals());
+    AppliedChanges told = new AppliedChanges(changes.stamp(), leads, chunks, changes.journals());
     for (JournalListener listener : listeners) {
       tell(listener, told);
     }

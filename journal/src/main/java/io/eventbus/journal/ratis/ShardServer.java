@@ -58,8 +58,10 @@ final class ShardServer implements AutoCloseable {
     /**
      * Called when an entry is committed and its rows can be read, on the thread that applies
      * entries; must not block.
+     *
+     * @param leads whether this replica led in the term of the entry, as the only one always does
      */
-    void onApplied(JournalCatalog catalog, ShardChanges changes);
+    void onApplied(JournalCatalog catalog, ShardChanges changes, boolean leads);
 
     /** Called once when the shard cannot go on, on any thread; must not block. */
     void onFailure(Throwable cause);
@@ -362,14 +364,14 @@ final class ShardServer implements AutoCloseable {
 
   private final class MachineObserver implements ShardStateMachine.Observer {
     @Override
-    public void onApplied(Entry entry, ShardChanges changes) {
+    public void onApplied(Entry entry, ShardChanges changes, boolean leads) {
       clock.applied(changes.stamp());
       catalog = CatalogRows.changed(catalog, entry, changes);
       Leadership leading = leadership;
       if (leading != null) {
         leading.applied(entry, changes);
       }
-      observer.onApplied(catalog, changes);
+      observer.onApplied(catalog, changes, leads || network == null);
       applied.reached(store.applied().index());
     }
 

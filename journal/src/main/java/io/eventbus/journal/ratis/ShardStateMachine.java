@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
@@ -36,8 +37,12 @@ import org.jspecify.annotations.Nullable;
 final class ShardStateMachine extends BaseStateMachine {
   /** Observer; called on the thread that applies entries, must not block, and throws nothing. */
   interface Observer {
-    /** Called when an entry is committed and its rows can be read. */
-    void onApplied(Entry entry, ShardChanges changes);
+    /**
+     * Called when an entry is committed and its rows can be read.
+     *
+     * @param leads whether this member led in the term of the entry
+     */
+    void onApplied(Entry entry, ShardChanges changes, boolean leads);
 
     /** Called when the shard cannot go on. */
     void onFailure(Throwable cause);
@@ -71,6 +76,9 @@ final class ShardStateMachine extends BaseStateMachine {
   // The last index that Ratis may take the log to be cut up to.
   private long snapshotIndex = -1;
   private long seen = -1;
+  // Terms of the last configuration, and of the last leadership here; on the thread that applies.
+  private long configurationTerm = -1;
+  private long ledTerm = -1;
   private boolean ended;
   private boolean failed;
   private volatile boolean logFailed;
@@ -128,8 +136,25 @@ final class ShardStateMachine extends BaseStateMachine {
     }
     seen = logged.getIndex();
     updateLastAppliedTermIndex(logged.getTerm(), logged.getIndex());
-    observer.onApplied(entry, changes);
+    observer.onApplied(entry, changes, logged.getTerm() == ledTerm);
     return new RecordResultsMessage(logged.getIndex(), changes.results());
+  }
+
+  @Override
+  public void notifyConfigurationChanged(
+      long term, long index, RaftConfigurationProto configuration) {
+    super.notifyConfigurationChanged(term, index, configuration);
+    configurationTerm = term;
+  }
+
+  /**
+   * Takes note of a leadership of this member, when its first entry is applied, a configuration:
+   * before the first entry that a client can have asked for in this term.
+   */
+  @Override
+  public void notifyLeaderReady() {
+    super.notifyLeaderReady();
+    ledTerm = configurationTerm;
   }
 
   /** Takes note of an entry of Ratis's own, which changes no row. */

@@ -233,7 +233,7 @@ class ShardJournalsTest {
     ShardServer.Observer observer =
         new ShardServer.Observer() {
           @Override
-          public void onApplied(JournalCatalog catalog, ShardChanges changes) {}
+          public void onApplied(JournalCatalog catalog, ShardChanges changes, boolean leads) {}
 
           @Override
           public void onFailure(Throwable cause) {

@@ -3,6 +3,7 @@ package io.eventbus.journal.ratis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.journal.AppliedChanges;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.RecordResult;
@@ -21,6 +22,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -246,6 +250,45 @@ class ShardReplicasTest {
           }
         });
     return Objects.requireNonNull(result.get());
+  }
+
+  @Test
+  void oneBusIsToldThatItLedForAnEntry() throws Exception {
+    try (TestReplicas replicas = new TestReplicas(directory, 3, 0, ShardReplicasTest::impatient)) {
+      replicas.startAll();
+      int journal = replicas.create(TestShards.definition("orders"));
+      ConcurrentMap<Long, List<String>> led = new ConcurrentHashMap<>();
+      for (Node node : replicas.nodes()) {
+        Journals.Watch unused = node.journals().watch(changes -> note(led, node, changes));
+      }
+      for (int i = 1; i <= 10; i++) {
+        assertThat(repeat(replicas.up().get(i % 3).journals(), journal, i))
+            .isInstanceOf(Published.class);
+      }
+      replicas.settle();
+      assertThat(led).hasSize(10);
+      assertThat(led.values()).allMatch(buses -> buses.size() == 1);
+
+      Node leader = replicas.leader();
+      replicas.kill(leader);
+      for (int i = 11; i <= 20; i++) {
+        assertThat(repeat(replicas.up().get(i % 2).journals(), journal, i))
+            .isInstanceOf(Published.class);
+      }
+      replicas.settle();
+      assertThat(led).hasSize(20);
+      assertThat(led.values()).allMatch(buses -> buses.size() == 1);
+      assertThat(led.get(20L)).doesNotContain(leader.bus());
+    }
+  }
+
+  private static void note(
+      ConcurrentMap<Long, List<String>> led, Node node, AppliedChanges changes) {
+    for (AppliedChanges.AppliedChunk chunk : changes.chunks()) {
+      for (long position = chunk.from(); position <= chunk.to() && changes.leads(); position++) {
+        led.computeIfAbsent(position, p -> new CopyOnWriteArrayList<>()).add(node.bus());
+      }
+    }
   }
 
   @Test

@@ -66,7 +66,7 @@ class UnappliedEntryTest {
         options(root),
         new ShardServer.Observer() {
           @Override
-          public void onApplied(JournalCatalog catalog, ShardChanges changes) {}
+          public void onApplied(JournalCatalog catalog, ShardChanges changes, boolean leads) {}
 
           @Override
           public void onFailure(Throwable cause) {
@@ -141,7 +141,7 @@ class UnappliedEntryTest {
         new Shard(ShardLimits.DEFAULT, Shard.CACHE_BYTES),
         new ShardStateMachine.Observer() {
           @Override
-          public void onApplied(Entry entry, ShardChanges changes) {}
+          public void onApplied(Entry entry, ShardChanges changes, boolean leads) {}
 
           @Override
           public void onFailure(Throwable cause) {

@@ -103,11 +103,24 @@ export class Dispatcher {
    * @param {ProducerState} origin
    */
   #judge(message, bytes, origin) {
+    if (origin.topic.everyEvent.length > 0 && this.#isForGroupsAlone) {
+      this.#counters.received += this.#view.count;
+      this.#give(message, bytes, origin, 0, this.#members(origin));
+      return;
+    }
     const skip = this.#repetitions(origin);
     const { topic } = origin;
     const { groups } = this.#view;
     const targets = groups.length === 0 ? topic.everyEvent : [...topic.everyEvent, ...this.#members(origin)];
     this.#give(message, bytes, origin, skip, targets);
+  }
+
+  /**
+   * Tells whether subscriptions without a group get the events with another frame: those of a durable topic come from two buses, in no order between
+   * them.
+   */
+  get #isForGroupsAlone() {
+    return this.#view.offset > 0 && this.#view.groups.length > 0;
   }
 
   /** @param {ProducerState} origin */
@@ -360,7 +373,7 @@ export class Dispatcher {
     // The same event comes over both connections for subscriptions without a group, but over one of them for the group: an event that the former have
     // seen may be new to the latter.
     this.#give(message, to - start, origin, 0, this.#members(origin));
-    if (everything) {
+    if (everything && !this.#isForGroupsAlone) {
       this.#give(message, to - start, origin, this.#repetitions(origin), everyEvent);
     }
   }

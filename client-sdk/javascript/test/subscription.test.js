@@ -60,6 +60,28 @@ test('overlapping subscriptions get an event each; groups only their own', async
   assert.equal(client.counters().received, 2);
 });
 
+test('frames of a durable topic for groups are for them alone', async () => {
+  const { client, bus } = await connected();
+  const got = [];
+  const gaps = [];
+  client.on('gap', gap => gaps.push(gap));
+  for (const group of [undefined, 'g']) {
+    client.subscribe('a.b', group ? { group } : {}, event => { got.push(`${group ?? ''}${event.sequence}`); });
+  }
+  await settle();
+  bus.confirmAll();
+  const stored = (sequence, n, groups) => bus.send('DELIVER', { sequence, offset: sequence, originProducer: 9n, originSequence: sequence, events: events(n), groups });
+  stored(1, 1, []);
+  // Of another bus, before and after the frames for the subscription without a group.
+  stored(3, 1, [2]);
+  stored(2, 2, []);
+  stored(2, 1, [2]);
+  await settle();
+  assert.deepEqual(got, ['1', 'g3', '2', '3', 'g2']);
+  assert.deepEqual(gaps, []);
+  assert.equal(client.counters().duplicates, 0);
+});
+
 test('a handler that returns a promise is awaited; other subscriptions continue', async () => {
   const { client, bus } = await connected();
   const got = [];

@@ -124,11 +124,13 @@ def deliver(
     return frame(DELIVER, body)
 
 
-def stored(position: int, *payloads: bytes, topic: str = "a", sequence: int | None = None) -> bytes:
+def stored(
+    position: int, *payloads: bytes, topic: str = "a", sequence: int | None = None, groups: tuple[int, ...] = ()
+) -> bytes:
     """Returns a Deliver frame of a journal with the number 900; its publisher is 77, with numbers 100 higher than the
     journal's."""
     first = position if sequence is None else sequence
-    return deliver(topic, 900, first, list(payloads), offset=position, origin=varint(77) + varint(first + 100))
+    return deliver(topic, 900, first, list(payloads), groups, offset=position, origin=varint(77) + varint(first + 100))
 
 
 def numbered(topic: str, producer: int, first: int, last: int, groups: tuple[int, ...] = ()) -> bytes:

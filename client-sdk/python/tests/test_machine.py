@@ -18,6 +18,7 @@ from fakes import (
     numbered,
     plain_event,
     problem,
+    stored,
 )
 
 from eventbus import (
@@ -669,6 +670,20 @@ def test_members_of_groups_get_no_gaps() -> None:
         d.say(s, numbered("a", 5, first, last, groups=(sub.id,)))
     assert d.numbers(sub) == [1, 5, 6, 3, 9]
     assert d.of(Gap) == []
+
+
+def test_frames_of_a_durable_topic_for_groups_are_for_them_alone() -> None:
+    d = Driver()
+    s = d.connect()
+    plain, member = d.subscribed(s, ">"), d.subscribed(s, ">", "g")
+    # Those for the group come from another bus, before and after the frames for the subscription without a group.
+    d.say(s, stored(1, b"1"), stored(3, b"3", groups=(member.id,)), stored(2, b"2", b"3"))
+    d.say(s, stored(2, b"2", groups=(member.id,)))
+    # The numbers of the publisher.
+    assert d.numbers(plain) == [101, 102, 103]
+    assert d.numbers(member) == [103, 102]
+    assert d.of(Gap) == []
+    assert d.machine.counters().duplicates == 0
 
 
 def test_the_least_recently_used_pairs_are_forgotten() -> None:

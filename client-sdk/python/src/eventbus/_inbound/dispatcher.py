@@ -211,8 +211,18 @@ class Dispatcher:
             self._judge(delivery, pair)
 
     def _judge(self, delivery: Delivery, pair: ProducerState) -> None:
+        if pair.route.every and self._for_groups_alone(delivery):
+            self.received += delivery.count
+            self._give(delivery, 0, self._members(delivery, pair.route))
+            return
         skip = self._repeated(delivery, pair)
         self._give(delivery, skip, (*pair.route.every, *self._members(delivery, pair.route)))
+
+    @staticmethod
+    def _for_groups_alone(delivery: Delivery) -> bool:
+        """Tells whether subscriptions without a group get the events with another frame: those of a durable topic come
+        from two buses, in no order between them."""
+        return delivery.offset > 0 and bool(delivery.groups)
 
     def _repeated(self, delivery: Delivery, pair: ProducerState) -> int:
         route = pair.route
@@ -404,7 +414,7 @@ class Dispatcher:
         # The same event comes over both connections for subscriptions without a group, but over one of them for the
         # group: an event that the former have seen may be new to the latter.
         self._give(delivery, 0, members)
-        if everything:
+        if everything and not self._for_groups_alone(delivery):
             skip = self._repeated(delivery, pair)
             if skip < delivery.count:
                 self._give(delivery.copy(), skip, pair.route.every)

@@ -16,7 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Feed of the subscribers of this bus: each event that is applied to a journal is delivered once,
- * those of a journal in the order of their positions.
+ * those of a journal in the order of their positions. In a cluster each bus has one; members of
+ * groups are chosen by that of the bus which led the shard when the event was written.
  */
 final class JournalFeed implements JournalListener {
   private static final TopicFilter ALL = TopicFilter.parse(">");
@@ -72,7 +73,7 @@ final class JournalFeed implements JournalListener {
                 journals.reader(chunk.journal(), ALL));
         tails.put(chunk.journal(), tail);
       }
-      tail.add(chunk, changes.stamp());
+      tail.add(chunk, changes.stamp(), changes.leads());
     }
     tails.keySet().removeIf(journal -> isDeleted(changes, journal));
   }

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A full subscriber under BLOCK stalls the journal's feed as it stalls a publisher elsewhere: it
  * is charged, and stalls nobody any longer when its time is used up. It never holds up those who
- * publish to the journal: chunks for which the feed has no room are read from the journal later.
+ * publish to the journal: chunks for which the feed has no room are read from the journal later. A
+ * full link to a member of a group at another bus stalls it, too, and nobody is charged here.
  */
 final class JournalTail {
   private static final Logger LOG = LoggerFactory.getLogger(JournalTail.class);
@@ -52,10 +53,14 @@ final class JournalTail {
   private final Router router;
   private final StoredEventReader reader;
   private final Queue<Chunk> tail = new ConcurrentLinkedQueue<>();
+  private final LedPositions positions = new LedPositions();
   private final AtomicLong missedTo = new AtomicLong();
   private final AtomicBoolean scheduled = new AtomicBoolean();
   private final Runnable turn = this::turn;
   private final Runnable retry = this::resume;
+
+  // On the thread that applies entries:
+  private boolean groupsLost;
 
   // On the loop:
   private final ChunkView view = new ChunkView();
@@ -92,8 +97,22 @@ final class JournalTail {
     this.reader = reader;
   }
 
-  /** Adds a chunk, on the thread that applies entries. */
-  void add(AppliedChunk applied, long stamp) {
+  /**
+   * Adds a chunk, on the thread that applies entries.
+   *
+   * @param leads whether this bus chooses the members of groups for its events
+   */
+  void add(AppliedChunk applied, long stamp, boolean leads) {
+    boolean lost = !positions.add(applied.to(), leads);
+    if (lost && !groupsLost) {
+      LOG.error(
+          "journal {}: events from position {} on are not given to groups, as its subscribers are"
+              + " behind (expected: at most {} changes of the leader)",
+          journal,
+          applied.from(),
+          LedPositions.MAX_RANGES);
+    }
+    groupsLost = lost;
     Chunk chunk = new Chunk(applied, stamp);
     if (feed.reserve(chunk.bytes())) {
       tail.add(chunk);
@@ -183,12 +202,12 @@ final class JournalTail {
   }
 
   private boolean nextRead(Iterator<ReadPart> parts) {
-    if (!parts.hasNext()) {
+    ReadPart part = parts.hasNext() ? parts.next() : null;
+    if (part == null || part.position() > readTo) {
       read = null;
       next = readTo + 1;
       return true;
     }
-    ReadPart part = parts.next();
     if (part.position() + part.events() > next) {
       frame = part.frame();
     }
@@ -209,16 +228,17 @@ final class JournalTail {
     if (problem != null) {
       throw new IllegalStateException(problem);
     }
-    if (router.storedMustWait(retry)) {
+    boolean groups = positions.isLed(deliver.offset());
+    if (router.storedMustWait(groups, deliver.producer(), retry)) {
       waiting = true;
-      router.stalled(stall);
+      router.storedStalled(stall, groups);
       if (!charging) {
         charging = true;
         feed.later(this::charge, PAUSE_MILLIS);
       }
       return false;
     }
-    router.deliverStored(in, in.position(), frames.bodyEnd(), deliver, System.nanoTime());
+    router.deliverStored(in, in.position(), frames.bodyEnd(), deliver, groups, System.nanoTime());
     router.published(stall);
     frame = null;
     return true;
@@ -262,7 +282,8 @@ final class JournalTail {
   }
 
   private void take(ReadBatch batch) {
-    readTo = batch.to();
+    // Of what is behind, it is not known yet who chooses the members of groups.
+    readTo = Math.min(batch.to(), positions.end());
     read = batch.parts().iterator();
     reading = false;
     turn();

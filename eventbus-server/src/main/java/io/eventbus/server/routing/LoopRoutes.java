@@ -5,6 +5,7 @@ import io.eventbus.server.subscription.Route;
 import io.eventbus.server.subscription.SubscriptionIndex;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,6 +123,11 @@ final class LoopRoutes {
 
   private void plan(RouteCache.Entry entry) {
     Route route = entry.route();
+    RemotePlan ofGroups = entry.groupsOnly;
+    entry.groupsOnly = null;
+    if (ofGroups != null) {
+      ofGroups.close();
+    }
     RemotePlan before = entry.remote;
     entry.remote =
         route.leavesTheBus()
@@ -135,9 +141,23 @@ final class LoopRoutes {
     if (before != null) {
       before.close();
     }
-    if (before != entry.remote) {
+    if (before != entry.remote || ofGroups != null) {
       cache.recount(entry);
     }
+  }
+
+  /**
+   * Returns the plan of how frames of a topic, with a route that holds, leave for peers to whose
+   * subscribers without a group they do not go; null if no member of a group is at peers only.
+   */
+  @Nullable RemotePlan groupsOnly(RouteCache.Entry entry) {
+    Route route = entry.route();
+    if (entry.groupsOnly == null && !route.remoteGroups().isEmpty()) {
+      entry.groupsOnly =
+          remote.plan(null, entry.index.account(), entry.topic(), Map.of(), route.remoteGroups());
+      cache.recount(entry);
+    }
+    return entry.groupsOnly;
   }
 
   /**

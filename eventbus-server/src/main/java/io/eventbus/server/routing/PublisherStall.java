@@ -20,6 +20,7 @@ public final class PublisherStall {
   private final RouteCache.@Nullable Entry[] recent = new RouteCache.Entry[RECENT];
   private RouteCache.@Nullable Entry last;
   private RouteCache.@Nullable Entry held;
+  private boolean groups;
   private int next;
   private long chargedUntil;
 
@@ -35,12 +36,17 @@ public final class PublisherStall {
     }
   }
 
-  /** Begins a stall by the subscribers of a topic. */
-  void begin(RouteCache.Entry entry) {
+  /**
+   * Begins a stall by the subscribers of a topic.
+   *
+   * @param withGroups whether members of groups are waited for as well
+   */
+  void begin(RouteCache.Entry entry, boolean withGroups) {
     if (held == null) {
       chargedUntil = Long.MIN_VALUE;
     }
     held = entry;
+    groups = withGroups;
   }
 
   /** Charges those who stall the publisher; to be called several times a second. */
@@ -60,24 +66,24 @@ public final class PublisherStall {
       chargedUntil = nowNanos;
     } else if (someoneStarves(topic)) {
       // With the time in which they still had something to read, and could not be seen to starve.
-      charge(topic.route(), nowNanos - chargedUntil);
+      charge(topic.route(), groups, nowNanos - chargedUntil);
       chargedUntil = nowNanos;
     }
   }
 
   private boolean someoneStarves(RouteCache.Entry topic) {
-    if (starves(topic.route())) {
+    if (starves(topic.route(), groups)) {
       return true;
     }
     for (RouteCache.Entry other : recent) {
-      if (other != null && starves(other.route())) {
+      if (other != null && starves(other.route(), groups)) {
         return true;
       }
     }
     return false;
   }
 
-  static boolean starves(Route route) {
+  static boolean starves(Route route, boolean groups) {
     int left = ASKED;
     for (RouteTarget[] targets : route.byLoop()) {
       for (int i = 0; i < targets.length && left > 0; i++, left--) {
@@ -86,7 +92,7 @@ public final class PublisherStall {
         }
       }
     }
-    for (int g = 0; g < route.groups().size() && left > 0; g++) {
+    for (int g = 0; groups && g < route.groups().size() && left > 0; g++) {
       for (int i = 0; i < route.groups().size(g) && left > 0; i++, left--) {
         if (route.groups().member(g, i).subscriber().isStarving()) {
           return true;
@@ -96,13 +102,13 @@ public final class PublisherStall {
     return false;
   }
 
-  static void charge(Route route, long nanos) {
+  static void charge(Route route, boolean groups, long nanos) {
     for (Subscriber subscriber : route.blocking()) {
       if (subscriber.isFull()) {
         subscriber.chargeStall(nanos);
       }
     }
-    for (int g = 0; g < route.groups().blocking(); g++) {
+    for (int g = 0; groups && g < route.groups().blocking(); g++) {
       if (route.groups().isFull(g)) {
         for (int i = 0; i < route.groups().size(g); i++) {
           route.groups().member(g, i).subscriber().chargeStall(nanos);

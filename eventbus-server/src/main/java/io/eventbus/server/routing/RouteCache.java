@@ -49,6 +49,12 @@ final class RouteCache {
     /** Plan of how frames leave for peers; null if none wants them. */
     @Nullable RemotePlan remote;
 
+    /**
+     * Plan of how frames leave for members of groups alone; null until one does. There is none
+     * without {@link #remote}.
+     */
+    @Nullable RemotePlan groupsOnly;
+
     /** Number of the journal that keeps its events, 0 for none, by the table {@link #journals}. */
     int journal;
 
@@ -76,10 +82,12 @@ final class RouteCache {
       eventsSwept = -1;
     }
 
-    /** Estimates the heap of the topic with its plan and without its route, in bytes. */
+    /** Estimates the heap of the topic with its plans and without its route, in bytes. */
     int heapBytes() {
       long sum = HEAP_BYTES + HeapBytes.ofString(topic()) + HeapBytes.ofBytes(bytes.length);
-      return (int) (remote == null ? sum : sum + remote.heapBytes());
+      sum += remote == null ? 0 : remote.heapBytes();
+      sum += groupsOnly == null ? 0 : groupsOnly.heapBytes();
+      return (int) sum;
     }
 
     Entry(SubscriptionIndex index, long number, int hash, byte[] bytes, String topic) {
@@ -199,11 +207,15 @@ final class RouteCache {
     size--;
     shared.countTopics(-1);
     entry.index.forget(entry);
-    RemotePlan plan = entry.remote;
+    close(entry.remote);
+    close(entry.groupsOnly);
+    count(-entry.cost);
+  }
+
+  private static void close(@Nullable RemotePlan plan) {
     if (plan != null) {
       plan.close();
     }
-    count(-entry.cost);
   }
 
   /** Counts what a topic takes, again when its plan is another one or has grown. */

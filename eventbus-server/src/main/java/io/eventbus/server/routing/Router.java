@@ -236,7 +236,7 @@ public final class Router {
       memory.whenBelow(retry);
       return true;
     }
-    return isAnyFull(entry, producer, retry);
+    return isAnyFull(entry, entry.remote, producer, retry);
   }
 
   /**
@@ -246,7 +246,7 @@ public final class Router {
    */
   public boolean ownMustWait(long producer, Runnable retry) {
     RouteCache.Entry entry = selected();
-    return isStarting(entry, retry) || isAnyFull(entry, producer, retry);
+    return isStarting(entry, retry) || isAnyFull(entry, entry.remote, producer, retry);
   }
 
   private boolean isStarting(RouteCache.Entry entry, Runnable retry) {
@@ -264,7 +264,8 @@ public final class Router {
     return false;
   }
 
-  private boolean isAnyFull(RouteCache.Entry entry, long producer, Runnable retry) {
+  private boolean isAnyFull(
+      RouteCache.Entry entry, @Nullable RemotePlan plan, long producer, Runnable retry) {
     Route route = entry.route();
     if (anyFull(route.blocking(), retry)) {
       return true;
@@ -274,7 +275,6 @@ public final class Router {
         return true;
       }
     }
-    RemotePlan plan = entry.remote;
     return (plan != null && plan.mustWait(producer, retry)) || isHandOverFull(retry);
   }
 
@@ -282,7 +282,12 @@ public final class Router {
    * Notes who holds a publisher back that {@link #mustWait} has made wait for the selected topic.
    */
   public void stalled(PublisherStall stall) {
-    stall.begin(selected());
+    stall.begin(selected(), true);
+  }
+
+  /** Notes who holds a journal back that {@link #storedMustWait} has made wait. */
+  public void storedStalled(PublisherStall stall, boolean groups) {
+    stall.begin(selected(), groups);
   }
 
   /** Notes that a publisher has published to the selected topic. */
@@ -307,8 +312,8 @@ public final class Router {
     byte[] bytes = topic.getBytes(StandardCharsets.UTF_8);
     RouteCache.Entry entry =
         routes.current(routes.unnamed().accounts().findOrNobody(account), bytes);
-    if (entry != null && PublisherStall.starves(entry.route())) {
-      PublisherStall.charge(entry.route(), nanos);
+    if (entry != null && PublisherStall.starves(entry.route(), true)) {
+      PublisherStall.charge(entry.route(), true, nanos);
     }
   }
 
@@ -463,27 +468,54 @@ public final class Router {
   /**
    * Returns whether a frame of a journal for the selected topic has to wait; then nothing was
    * delivered.
+   *
+   * @param groups whether this bus chooses the members of groups for it
+   * @param producer that of the frame
+   * @param retry if it has to wait, called once when it is worth trying again, by any thread
    */
-  public boolean storedMustWait(Runnable retry) {
+  public boolean storedMustWait(boolean groups, long producer, Runnable retry) {
+    RouteCache.Entry entry = selected();
+    if (groups && isStarting(entry, retry)) {
+      return true;
+    }
     if (memory.isOver()) {
       memory.whenBelow(retry);
       return true;
     }
-    return isAnyFull(selected(), 0, retry);
+    return groups
+        ? isAnyFull(entry, routes.groupsOnly(entry), producer, retry)
+        : anyFull(entry.route().blocking(), retry) || isHandOverFull(retry);
   }
 
   /**
-   * Delivers a frame of a journal to the subscribers of the selected topic, who are all at this
-   * bus.
+   * Delivers a frame of a journal to the subscribers of the selected topic at this bus. Those at
+   * other buses get it of their own bus, but for members of groups, whom one bus chooses: as for
+   * its clients' events, at this bus if there are any, else at others.
    *
    * @param from the index of the first byte of the frame
    * @param to the index after its last byte
+   * @param groups whether this bus chooses the members of groups for the frame
    * @param nowNanos {@link System#nanoTime}
    */
-  public void deliverStored(ByteBuffer in, int from, int to, DeliverView deliver, long nowNanos) {
+  public void deliverStored(
+      ByteBuffer in, int from, int to, DeliverView deliver, boolean groups, long nowNanos) {
     RouteCache.Entry entry = selected();
-    choice.choose(entry.route(), entry.roundRobin++);
-    deliver(entry, in, from, to, deliver, entry.route().targetCount(), nowNanos, loop, NO_RELAYS);
+    int here = entry.route().targetCount();
+    choice.clear();
+    if (!groups) {
+      deliver(entry, in, from, to, deliver, here, nowNanos, loop, NO_RELAYS);
+      return;
+    }
+    int turn = entry.roundRobin++;
+    choice.choose(entry.route(), turn);
+    RemotePlan plan = routes.groupsOnly(entry);
+    if (plan == null) {
+      deliver(entry, in, from, to, deliver, here, nowNanos, loop, NO_RELAYS);
+    } else {
+      long producer = deliver.producer();
+      RouteTarget[] far = plan.targets(producer, turn);
+      deliver(entry, in, from, to, deliver, here, nowNanos, plan.loop(producer), far);
+    }
   }
 
   /** Delivers a frame to here and to the chosen members of groups. */
@@ -514,7 +546,7 @@ public final class Router {
       }
       if (shared != null) {
         for (int i = 0; here > 0 && i < route.byLoop().length; i++) {
-          enqueue(shared, i, choice.without(route.byLoop()[i]));
+          enqueue(shared, i, plain(route.byLoop()[i], deliver));
         }
         enqueue(shared, relayLoop, relays);
       }
@@ -523,6 +555,14 @@ public final class Router {
       choice.clear();
     }
     entry.deliveries += (long) deliver.eventCount() * (here + chosen);
+  }
+
+  /**
+   * Returns the targets that get a frame for their subscriptions without a group. Of a durable
+   * topic that is a frame of its own, as the one for groups may come from another bus.
+   */
+  private RouteTarget[] plain(RouteTarget[] targets, DeliverView deliver) {
+    return deliver.offset() > 0 ? targets : choice.without(targets);
   }
 
   /** Chooses members for a peer's frame; returns how many groups have no member here. */

@@ -2,26 +2,21 @@ package io.eventbus.server.federation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.subscription.RoutedSubscription;
 import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.ByteBuf;
-import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -80,46 +75,10 @@ class AccountsProperties {
 
   /** State of one try. */
   private static final class TwoBuses {
-    private final List<TestBus> buses = List.of(new TestBus(), new TestBus());
-    private final List<EmbeddedChannel[]> lanes = new ArrayList<>();
+    private final LinkedBuses linked = new LinkedBuses();
+    private final List<TestBus> buses = linked.buses;
     private final List<Client> clients = new ArrayList<>();
     private long sequence;
-
-    private void connect(int from, int to) {
-      TestBus bus = buses.get(from);
-      Peer peer = bus.peer("bus-" + to, to + 1);
-      bus.exchange().onMembers(Set.of(peer), true);
-      bus.startLatch().open();
-      peer.lane(0).connect();
-      TestBus.Opening opening = bus.opening();
-      EmbeddedChannel there =
-          new EmbeddedChannel(
-              buses.get(to).receiver(new LinkPeer("", "", "bus-" + from, 7, opening.channel())));
-      lanes.add(new EmbeddedChannel[] {opening.answer("bus-" + to, 7), there});
-    }
-
-    /** Lets everything under way arrive. */
-    private void pump() {
-      boolean moved = true;
-      while (moved) {
-        buses.forEach(TestBus::later);
-        moved = false;
-        for (EmbeddedChannel[] lane : lanes) {
-          moved |= move(lane[0], lane[1]);
-          moved |= move(lane[1], lane[0]);
-        }
-      }
-    }
-
-    private static boolean move(EmbeddedChannel from, EmbeddedChannel to) {
-      from.flushOutbound();
-      boolean moved = false;
-      for (ByteBuf out = from.readOutbound(); out != null; out = from.readOutbound()) {
-        moved = true;
-        to.writeInbound(out);
-      }
-      return moved;
-    }
 
     private SubscriptionIndex enter(int bus, String account) {
       return Objects.requireNonNull(buses.get(bus).index.accounts().enter(account, MAX));
@@ -186,28 +145,26 @@ class AccountsProperties {
     }
 
     void run(List<Step> steps) {
-      connect(0, 1);
-      connect(1, 0);
-      pump();
+      linked.connect();
       for (Step step : steps) {
         if (step instanceof Subscribe subscribe) {
           subscribe(subscribe);
         } else if (step instanceof Unsubscribe gone && !clients.isEmpty()) {
           end(clients.remove(gone.which() % clients.size()));
         } else if (step instanceof Publish publish) {
-          pump();
+          linked.pump();
           publish(publish);
-          pump();
+          linked.pump();
           check(publish);
         }
       }
-      pump();
+      linked.pump();
       for (TestBus bus : buses) {
         assertThat(bus.federation.figures().mismatches()).isZero();
         assertThat(bus.federation.figures().lostByReason().get("no_member")).isZero();
       }
       clients.forEach(this::end);
-      pump();
+      linked.pump();
       for (TestBus bus : buses) {
         assertThat(bus.index.accounts().find("a")).as("an account that nobody uses").isNull();
         assertThat(bus.index.accounts().find("b")).isNull();

@@ -44,7 +44,7 @@ public final class TestBus {
 
   private final List<EmbeddedChannel> clocks = new ArrayList<>();
   private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
-  private final BusMemory memory;
+  public final BusMemory memory;
   private final Deque<Opening> openings = new ArrayDeque<>();
   private long nextSubscription = 1;
   private long nanos;
@@ -54,6 +54,7 @@ public final class TestBus {
   public final SubscriptionIndex index;
   public final Federation federation;
   public final List<Router> routers = new ArrayList<>();
+  public final Loops loops;
 
   /** Connection that the bus wants to open. */
   public record Opening(
@@ -101,7 +102,7 @@ public final class TestBus {
             index,
             memory,
             new ClockAndRandom(() -> nanos += workNanos, ClockAndRandom.REAL.random()));
-    Loops all =
+    this.loops =
         new Loops() {
           @Override
           public int count() {
@@ -122,7 +123,7 @@ public final class TestBus {
       routers.add(
           new Router(
               i,
-              all,
+              this.loops,
               index,
               allocator,
               memory,

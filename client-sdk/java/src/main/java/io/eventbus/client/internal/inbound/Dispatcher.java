@@ -99,9 +99,30 @@ public final class Dispatcher {
   }
 
   private void judge(ByteBuffer message, TopicHandlers topic, ProducerState origin) {
+    if (topic.everyEvent.length > 0 && isForGroupsAlone()) {
+      counters.received.add(view.eventCount());
+      giveToMembers(message, topic, origin);
+      return;
+    }
     int skip = duplicates(topic, origin);
     findTargets(topic);
     give(message, origin, skip);
+  }
+
+  /**
+   * Returns whether subscriptions without a group get the events with another frame: those of a
+   * durable topic come from two buses, in no order between them.
+   */
+  private boolean isForGroupsAlone() {
+    return view.offset() > 0 && view.groupCount() > 0;
+  }
+
+  private void giveToMembers(ByteBuffer message, TopicHandlers topic, ProducerState origin) {
+    targets.clear();
+    findMembers(topic);
+    if (!targets.isEmpty()) {
+      give(message, origin, 0);
+    }
   }
 
   private int duplicates(TopicHandlers topic, ProducerState origin) {
@@ -397,12 +418,8 @@ public final class Dispatcher {
     }
     // The same event comes over both connections for subscriptions without a group, but over one of
     // them for the group: an event that the former have seen may be new to the latter.
-    targets.clear();
-    findMembers(topic);
-    if (!targets.isEmpty()) {
-      give(message, origin, 0);
-    }
-    if (everything) {
+    giveToMembers(message, topic, origin);
+    if (everything && !isForGroupsAlone()) {
       targets.clear();
       targets.addAll(List.of(topic.everyEvent));
       give(message, origin, duplicates(topic, origin));

@@ -266,6 +266,12 @@ public final class FakeBus implements Transport {
 
   /** Encodes a Deliver of journal 3, with events that producer 5 has numbered alike. */
   public static byte[] stored(String topic, long position, long sequence, String... payloads) {
+    return stored(topic, position, sequence, List.of(), payloads);
+  }
+
+  /** Encodes a Deliver of journal 3 for members of groups. */
+  public static byte[] stored(
+      String topic, long position, long sequence, List<Long> groups, String... payloads) {
     List<Event> events = new ArrayList<>();
     for (String payload : payloads) {
       byte[] bytes = payload.getBytes(StandardCharsets.UTF_8);
@@ -273,7 +279,7 @@ public final class FakeBus implements Transport {
     }
     return ControlFrames.encode(
         TypeCode.DELIVER,
-        new Deliver(topic, 3L, sequence, 0L, 9L, position, events, List.of(), 5L, sequence));
+        new Deliver(topic, 3L, sequence, 0L, 9L, position, events, groups, 5L, sequence));
   }
 
   /** Encodes a Feed. */

@@ -165,6 +165,24 @@ class SubscriberTest extends ClientFixture {
   }
 
   @Test
+  void framesOfADurableTopicForGroupsAreForThemAlone() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    long unused = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
+    SubscribeOptions group = SubscribeOptions.DEFAULT.withGroup("g");
+    get(client.subscribe("a", group, event -> got.add("group " + event.text())).ready());
+    long id = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
+    bus.connection().message(FakeBus.stored("a", 1, 1, "1"));
+    // Of another bus, before and after the frames for the subscription without a group.
+    bus.connection().message(FakeBus.stored("a", 3, 3, List.of(id), "3"));
+    bus.connection().message(FakeBus.stored("a", 2, 2, "2", "3"));
+    bus.connection().message(FakeBus.stored("a", 2, 2, List.of(id), "2"));
+    assertThat(take(5)).containsExactlyInAnyOrder("1", "2", "3", "group 3", "group 2");
+    assertThat(told).isEmpty();
+    assertThat(client.counters().duplicates()).isZero();
+  }
+
+  @Test
   void duplicatesAreDroppedAndHolesAreTold() throws Exception {
     EventBusClient client = connect();
     Subscription subscription = collect(client, "a");

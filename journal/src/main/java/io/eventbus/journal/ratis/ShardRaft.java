@@ -28,7 +28,7 @@ final class ShardRaft implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(ShardRaft.class);
 
   private static final long HAND_OVER_MILLIS = 1_500;
-  private static final long CLOSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long CLOSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final long CLOSE_POLL_MILLIS = 5;
 
   private final Closeable server;

@@ -83,6 +83,8 @@ class JournalGroupsTest {
   private long nextSubscription = 1;
   private int leader;
   private long published;
+  private boolean telling = true;
+  private final List<Runnable> untold = new ArrayList<>();
 
   JournalGroupsTest() {
     var unused =
@@ -111,10 +113,21 @@ class JournalGroupsTest {
             (task, millis) -> pauses.add(task));
     var unused =
         journals.watch(
-            changes ->
-                feed.applied(
-                    new AppliedChanges(
-                        changes.stamp(), leader == number, changes.chunks(), changes.journals())));
+            changes -> {
+              AppliedChanges told =
+                  new AppliedChanges(
+                      changes.stamp(), leader == number, changes.chunks(), changes.journals());
+              untold.add(() -> feed.applied(told));
+              if (telling) {
+                tell();
+              }
+            });
+  }
+
+  private void tell() {
+    List<Runnable> all = List.copyOf(untold);
+    untold.clear();
+    all.forEach(Runnable::run);
   }
 
   private Member subscribe(int bus, @Nullable String group) {
@@ -244,6 +257,23 @@ class JournalGroupsTest {
         .isEqualTo(left.stream().filter(position -> (position - 1) / 40 % 2 == 0).toList());
     assertThat(there.positions())
         .isEqualTo(left.stream().filter(position -> (position - 1) / 40 % 2 == 1).toList());
+  }
+
+  @Test
+  void whatIsReadBeforeItIsToldWaitsUntilItIsKnownWhoLed() {
+    Member here = subscribe(0, "workers");
+    Member there = subscribe(1, "workers");
+    publish(1, "more than a feed has room for".repeat(FEED_BYTES / 10));
+    leader = 1;
+    telling = false;
+    publish(1, "x");
+    runAll();
+    assertThat(here.positions()).containsExactly(1L);
+    assertThat(there.positions()).isEmpty();
+    tell();
+    runAll();
+    assertThat(here.positions()).containsExactly(1L);
+    assertThat(there.positions()).containsExactly(2L);
   }
 
   @Test

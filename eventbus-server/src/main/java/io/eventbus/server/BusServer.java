@@ -160,7 +160,8 @@ public final class BusServer implements AutoCloseable {
                 journalRoutes,
                 cursorOwner(config, membership),
                 loops,
-                memory);
+                memory,
+                config.federation().syncTimeout());
     federation =
         membership.links().isEmpty()
             ? null
@@ -190,7 +191,8 @@ public final class BusServer implements AutoCloseable {
             revocations,
             config.services(),
             store == null ? null : store.journals(),
-            durable == null ? null : durable.consumers());
+            durable == null ? null : durable.consumers(),
+            durable);
     calls =
         new BusCalls(
             loops,

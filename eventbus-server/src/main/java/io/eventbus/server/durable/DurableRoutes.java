@@ -5,8 +5,10 @@ import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.routing.JournalRoutes;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Filters of all journals by account. Immutable. */
 final class DurableRoutes implements JournalRoutes.Table {
@@ -31,6 +33,22 @@ final class DurableRoutes implements JournalRoutes.Table {
       }
     }
     return 0;
+  }
+
+  /** Returns whether an account has journals. */
+  boolean hasAny(String account) {
+    return byAccount.containsKey(account);
+  }
+
+  /** Returns the journals of an account that have topics of a filter. */
+  Set<Integer> journals(String account, TopicFilter filter) {
+    Set<Integer> journals = new HashSet<>();
+    for (Filter each : byAccount.getOrDefault(account, List.of())) {
+      if (each.filter.intersects(filter)) {
+        journals.add(each.journal);
+      }
+    }
+    return journals;
   }
 
   @Override

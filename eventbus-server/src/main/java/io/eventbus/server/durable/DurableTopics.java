@@ -2,24 +2,31 @@ package io.eventbus.server.durable;
 
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.Journals;
+import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.delivery.Loops;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.routing.Router;
 import io.netty.buffer.PooledByteBufAllocator;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Durable topics of a bus: which they are, and the feed of their subscribers. Any thread. */
-public final class DurableTopics implements AutoCloseable {
+public final class DurableTopics implements StoredDelivery, AutoCloseable {
   /** Bytes of chunks that wait for subscribers. */
   private static final long FEED_BYTES = 16 << 20;
 
   /** Bytes of chunks that are kept for consumers near the end of their journals. */
   private static final long TAIL_BYTES = 16 << 20;
+
+  /** Time between two looks at how far the feed has come. */
+  private static final long FEED_MILLIS = 5;
 
   /** Time between two looks at what journals hold. */
   private static final long FIGURES_SECONDS = 5;
@@ -29,12 +36,15 @@ public final class DurableTopics implements AutoCloseable {
   private final JournalRoutes routes;
   private final Loops loops;
   private final BusMemory memory;
+  private final long timeoutNanos;
   private final ScheduledThreadPoolExecutor pauses;
   private final ScheduledThreadPoolExecutor readers;
   private final JournalConsumers consumers;
   private final JournalSums sums;
   private Journals.@Nullable Watch watch;
+  private volatile @Nullable JournalFeed feed;
   private @Nullable JournalCatalog routed;
+  private volatile DurableRoutes table = new DurableRoutes(JournalCatalog.of(List.of()));
 
   /**
    * Creates the durable topics of a bus.
@@ -42,6 +52,7 @@ public final class DurableTopics implements AutoCloseable {
    * @param cluster the buses that keep these journals
    * @param routes are kept as the journals are
    * @param owner has the cursors of this bus's consumers
+   * @param timeout time within which what is committed has to be delivered here
    */
   public DurableTopics(
       Journals journals,
@@ -49,13 +60,15 @@ public final class DurableTopics implements AutoCloseable {
       JournalRoutes routes,
       CursorOwner owner,
       Loops loops,
-      BusMemory memory) {
+      BusMemory memory,
+      Duration timeout) {
     this.journals = journals;
     this.cluster = cluster;
     this.routes = routes;
     this.sums = new JournalSums(journals);
     this.loops = loops;
     this.memory = memory;
+    this.timeoutNanos = timeout.toNanos();
     pauses = threads(1, "eventbus-journals");
     readers = threads(JournalConsumers.READERS, "eventbus-readers");
     consumers =
@@ -88,7 +101,7 @@ public final class DurableTopics implements AutoCloseable {
 
   /** Begins to deliver what is published from now on. To be called once. */
   public void start(List<Router> routers) {
-    JournalFeed feed =
+    JournalFeed created =
         new JournalFeed(
             journals,
             loops,
@@ -96,12 +109,13 @@ public final class DurableTopics implements AutoCloseable {
             memory,
             FEED_BYTES,
             (task, millis) -> run(pauses, task, millis));
+    feed = created;
     watch =
         journals.watch(
             changes -> {
               route();
               sums.applied(changes);
-              feed.applied(changes);
+              created.applied(changes);
               consumers.applied(changes);
             });
     route();
@@ -113,7 +127,55 @@ public final class DurableTopics implements AutoCloseable {
     JournalCatalog now = journals.catalog();
     if (now != routed) {
       routed = now;
-      routes.set(new DurableRoutes(now));
+      table = new DurableRoutes(now);
+      routes.set(table);
+    }
+  }
+
+  @Override
+  public void whenDelivered(int loop, String account, TopicFilter filter, Consumer<Boolean> done) {
+    JournalFeed open = feed;
+    if (open == null || !table.hasAny(account)) {
+      done.accept(true);
+      return;
+    }
+    long end = System.nanoTime() + timeoutNanos;
+    Consumer<Boolean> answer =
+        delivered -> {
+          try {
+            loops.executor(loop).execute(() -> done.accept(delivered));
+          } catch (RejectedExecutionException e) {
+            // The bus has ended.
+          }
+        };
+    var unused =
+        journals
+            .appliedUpToNow()
+            .whenComplete(
+                (nothing, error) -> {
+                  // Not at once after a failure: the caller may ask again.
+                  long left = error == null ? 0 : (end - System.nanoTime()) / 1_000_000;
+                  run(
+                      pauses,
+                      () -> {
+                        if (error == null) {
+                          await(open.ends(table.journals(account, filter)), open, end, answer);
+                        } else {
+                          answer.accept(false);
+                        }
+                      },
+                      Math.max(0, left));
+                });
+  }
+
+  private void await(
+      Map<Integer, Long> ends, JournalFeed open, long deadline, Consumer<Boolean> answer) {
+    if (open.hasDelivered(ends)) {
+      answer.accept(true);
+    } else if (System.nanoTime() - deadline >= 0) {
+      answer.accept(false);
+    } else {
+      run(pauses, () -> await(ends, open, deadline, answer), FEED_MILLIS);
     }
   }
 

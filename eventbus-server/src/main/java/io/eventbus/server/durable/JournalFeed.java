@@ -11,6 +11,8 @@ import io.eventbus.server.routing.Router;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -30,8 +32,8 @@ final class JournalFeed implements JournalListener {
   private final AtomicLong bytes = new AtomicLong();
   private final Pauses pauses;
 
-  // On the thread that applies entries:
-  private final Map<Integer, JournalTail> tails = new HashMap<>();
+  // Written by the thread that applies entries.
+  private final Map<Integer, JournalTail> tails = new ConcurrentHashMap<>();
 
   /**
    * Creates a feed.
@@ -76,6 +78,29 @@ final class JournalFeed implements JournalListener {
       tail.add(chunk, changes.stamp(), changes.leads());
     }
     tails.keySet().removeIf(journal -> isDeleted(changes, journal));
+  }
+
+  /** Returns the last position of each of these journals that was applied; any thread. */
+  Map<Integer, Long> ends(Set<Integer> of) {
+    Map<Integer, Long> ends = new HashMap<>();
+    for (int journal : of) {
+      JournalTail tail = tails.get(journal);
+      if (tail != null) {
+        ends.put(journal, tail.end());
+      }
+    }
+    return ends;
+  }
+
+  /** Returns whether the journals are delivered up to these positions, or deleted; any thread. */
+  boolean hasDelivered(Map<Integer, Long> ends) {
+    for (Map.Entry<Integer, Long> end : ends.entrySet()) {
+      JournalTail tail = tails.get(end.getKey());
+      if (tail != null && !tail.hasDelivered(end.getValue())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean isDeleted(AppliedChanges changes, int journal) {

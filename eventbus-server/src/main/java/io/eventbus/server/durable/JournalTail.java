@@ -55,6 +55,7 @@ final class JournalTail {
   private final Queue<Chunk> tail = new ConcurrentLinkedQueue<>();
   private final LedPositions positions = new LedPositions();
   private final AtomicLong missedTo = new AtomicLong();
+  private volatile long end;
   private final AtomicBoolean scheduled = new AtomicBoolean();
   private final Runnable turn = this::turn;
   private final Runnable retry = this::resume;
@@ -66,7 +67,8 @@ final class JournalTail {
   private final ChunkView view = new ChunkView();
   private final FrameCursor frames = new FrameCursor();
   private final DeliverView deliver = new DeliverView();
-  private long next;
+  // Written there, read by any thread.
+  private volatile long next;
   private boolean walking;
   private long now;
   private @Nullable Iterator<ReadPart> read;
@@ -92,6 +94,7 @@ final class JournalTail {
     this.journal = journal;
     this.account = account;
     this.next = next;
+    this.end = next - 1;
     this.feed = feed;
     this.router = router;
     this.reader = reader;
@@ -119,7 +122,18 @@ final class JournalTail {
     } else {
       missedTo.accumulateAndGet(applied.to(), Math::max);
     }
+    end = Math.max(end, applied.to());
     schedule();
+  }
+
+  /** Returns the last position that was added; any thread. */
+  long end() {
+    return end;
+  }
+
+  /** Returns whether everything up to a position is delivered; any thread. */
+  boolean hasDelivered(long position) {
+    return next > position;
   }
 
   private void schedule() {

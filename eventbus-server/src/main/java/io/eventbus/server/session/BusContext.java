@@ -9,6 +9,7 @@ import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ServicesConfig;
 import io.eventbus.server.delivery.LoopBarrier;
 import io.eventbus.server.durable.JournalConsumers;
+import io.eventbus.server.durable.StoredDelivery;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.security.Authentications;
@@ -23,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@code limits} bound the frames of clients, {@code services} their calls and registrations;
  * {@code revocations} list credentials that are no longer valid; {@code journals} keep the events
- * of durable topics, and {@code consumers} share what consumes them; both null for a bus without
- * any.
+ * of durable topics, {@code consumers} share what consumes them, and {@code stored} delivers them
+ * to subscribers; all three null for a bus without any.
  */
 public record BusContext(
     String name,
@@ -42,7 +43,8 @@ public record BusContext(
     Revocations revocations,
     ServicesConfig services,
     @Nullable Journals journals,
-    @Nullable JournalConsumers consumers) {
+    @Nullable JournalConsumers consumers,
+    @Nullable StoredDelivery stored) {
 
   /**
    * Creates the context of a bus that serves alone, publishes no advisories and has the default
@@ -73,6 +75,7 @@ public record BusContext(
         new QuotaAccounts(new Advisories(), System::nanoTime),
         new Revocations(),
         ServerConfig.defaults().services(),
+        null,
         null,
         null);
   }

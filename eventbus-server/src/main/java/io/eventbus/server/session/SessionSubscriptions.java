@@ -10,6 +10,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.server.admission.AddressLimits;
+import io.eventbus.server.durable.StoredDelivery;
 import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.security.Action;
@@ -527,18 +528,39 @@ public final class SessionSubscriptions {
         .whenInboundDelivered(
             loop.router.loop(),
             arrived -> {
-              if (closed || !leaving.contains(subscription)) {
-                return;
+              if (arrived) {
+                awaitStored(subscription);
+              } else {
+                arrived(subscription, false);
               }
-              if (!arrived && move.isPending()) {
-                // The client would believe that it has everything. The timeout of its move bounds
-                // this.
-                awaitArrival(subscription);
-                return;
-              }
-              leaving.remove(subscription);
-              end(subscription);
             });
+  }
+
+  /** Waits for what is stored: the client has it from this bus, or its new one delivers it. */
+  private void awaitStored(RoutedSubscription subscription) {
+    StoredDelivery stored = loop.bus.stored();
+    if (stored == null || closed) {
+      arrived(subscription, true);
+      return;
+    }
+    stored.whenDelivered(
+        loop.router.loop(),
+        index.account(),
+        subscription.filter(),
+        delivered -> arrived(subscription, delivered));
+  }
+
+  private void arrived(RoutedSubscription subscription, boolean all) {
+    if (closed || !leaving.contains(subscription)) {
+      return;
+    }
+    if (!all && move.isPending()) {
+      // The client would believe that it has everything. The timeout of its move bounds this.
+      awaitArrival(subscription);
+      return;
+    }
+    leaving.remove(subscription);
+    end(subscription);
   }
 
   /** Returns the set with one more element. Most sessions have an empty set most of the time. */

@@ -19,7 +19,9 @@ import io.eventbus.server.subscription.SubscriptionIndex;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,7 +47,7 @@ class JournalFeedTest {
           () -> {});
   private int published;
 
-  private void feed(long maxBytes) {
+  private JournalFeed feed(long maxBytes) {
     var unused =
         journals.create(
             new JournalDefinition(
@@ -54,19 +56,15 @@ class JournalFeedTest {
                 KeepPolicy.ALL,
                 Retention.UNLIMITED,
                 FullPolicy.DROP_OLD));
-    var watch =
-        journals.watch(
-            new JournalFeed(
-                journals,
-                loops,
-                List.of(router),
-                memory,
-                maxBytes,
-                (task, millis) -> pauses.add(task)));
+    JournalFeed feed =
+        new JournalFeed(
+            journals, loops, List.of(router), memory, maxBytes, (task, millis) -> pauses.add(task));
+    var watch = journals.watch(feed);
     assertThat(watch).isNotNull();
     index.add(new RoutedSubscription(slow, 1, TopicFilter.parse("orders.>"), null, Overflow.BLOCK));
     index.add(
         new RoutedSubscription(other, 2, TopicFilter.parse("orders.>"), null, Overflow.BLOCK));
+    return feed;
   }
 
   private void publish() {
@@ -111,6 +109,29 @@ class JournalFeedTest {
     assertThat(other.got.get(4).producer()).as("the journal").isEqualTo(1);
     assertThat(other.got.get(4).sequence()).isEqualTo(5);
     assertThat(pauses).as("nothing is read from the disk").isEmpty();
+  }
+
+  @Test
+  void itIsKnownHowFarTheFeedHasCome() {
+    JournalFeed feed = feed(200);
+    assertThat(feed.hasDelivered(feed.ends(Set.of(1)))).as("nothing was applied").isTrue();
+    publish();
+    Map<Integer, Long> first = feed.ends(Set.of(1, 2));
+    assertThat(first).isEqualTo(Map.of(1, 1L));
+    assertThat(feed.hasDelivered(first)).isFalse();
+    runAll();
+    assertThat(feed.hasDelivered(first)).isTrue();
+    slow.full(true);
+    for (int i = 0; i < 20; i++) {
+      publish();
+    }
+    Map<Integer, Long> second = feed.ends(Set.of(1));
+    runAll();
+    assertThat(feed.hasDelivered(second)).isFalse();
+    slow.full(false);
+    runAll();
+    assertThat(second).isEqualTo(Map.of(1, 21L));
+    assertThat(feed.hasDelivered(second)).isTrue();
   }
 
   @Test

@@ -6,6 +6,7 @@ import io.eventbus.server.delivery.LoopBarrier;
 import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.durable.FakeReads;
 import io.eventbus.server.durable.JournalConsumers;
+import io.eventbus.server.durable.StoredDelivery;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.JournalRoutes;
@@ -45,6 +46,7 @@ final class SessionFixture {
   @Nullable FakeJournals journals;
   final FakeReads reads = new FakeReads();
   private @Nullable JournalConsumers consumers;
+  private @Nullable StoredDelivery stored;
   private @Nullable LoopContext context;
 
   SessionFixture(Clock clock, Authentications authentications) {
@@ -71,6 +73,11 @@ final class SessionFixture {
     FakeJournals created = new FakeJournals();
     journals = created;
     consumers = reads.consumers(created, loops, memory, allocator);
+    return this;
+  }
+
+  SessionFixture stored(StoredDelivery of) {
+    stored = of;
     return this;
   }
 
@@ -118,7 +125,8 @@ final class SessionFixture {
             revocations,
             config.services(),
             journals,
-            journals == null ? null : consumers);
+            journals == null ? null : consumers,
+            stored);
     LoopStats stats = counters.loops().get(0);
     Router router =
         new Router(

@@ -3,6 +3,7 @@ package io.eventbus.server.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TopicFilter;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
@@ -41,14 +42,26 @@ import org.junit.jupiter.api.Test;
 class SessionInClusterTest {
   private final List<String> announcedToPeers = new ArrayList<>();
   private final FakePeers peers = new FakePeers();
+  private final Deque<Consumer<Boolean>> stored = new ArrayDeque<>();
+  private boolean storedAtOnce = true;
   private final SessionFixture bus =
       new SessionFixture(
               Clock.systemUTC(),
               TestAccess.open(),
               new Sessions("bus", Clock.systemUTC(), List::of, TestResumes.KEY))
-          .cluster(peers);
+          .cluster(peers)
+          .stored(this::whenDelivered);
   private final FakeLink link = new FakeLink();
   private final Session session = link.session(bus.context());
+
+  private void whenDelivered(int loop, String account, TopicFilter filter, Consumer<Boolean> done) {
+    assertThat(account + "/" + filter).isEqualTo("/t");
+    if (storedAtOnce) {
+      done.accept(true);
+    } else {
+      stored.add(done);
+    }
+  }
 
   /** Interest that peers would be told of. */
   private final class AnnouncedInterest implements LocalSubscriptions {
@@ -200,6 +213,22 @@ class SessionInClusterTest {
     assertThat(link.taken()).isEmpty();
     peers.arrived.remove().accept(true);
     assertThat(bus.index.size()).isZero();
+    bus.loops.runAll();
+    assertThat(link.taken()).containsExactly(new Drained(1L));
+  }
+
+  @Test
+  void aSubscriptionStaysUntilWhatIsStoredIsDelivered() {
+    storedAtOnce = false;
+    subscribe(1);
+    peers.known.remove().accept(true);
+    unsubscribe(1);
+    link.taken();
+    peers.arrived.remove().accept(true);
+    bus.loops.runAll();
+    assertThat(bus.index.size()).as("still in force").isEqualTo(1);
+    assertThat(link.taken()).isEmpty();
+    stored.remove().accept(true);
     bus.loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
   }

@@ -1,0 +1,17 @@
+package io.eventbus.server.durable;
+
+import io.eventbus.protocol.TopicFilter;
+import java.util.function.Consumer;
+
+/** Delivery of what is stored to the subscribers of this bus. */
+public interface StoredDelivery {
+  /**
+   * Waits until everything that was committed at any bus before, and that a filter may select, is
+   * in the queues of the subscribers here.
+   *
+   * @param loop the loop of the caller, on which it is called back, perhaps at once
+   * @param account account of the subscriber; empty for the default account
+   * @param done gets false if that takes too long
+   */
+  void whenDelivered(int loop, String account, TopicFilter filter, Consumer<Boolean> done);
+}

@@ -15,6 +15,7 @@ import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.durable.DurableFigures;
 import io.eventbus.server.durable.JournalAdministration;
+import io.eventbus.server.durable.ShardView;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.measure.LoopLoad;
 import io.eventbus.server.measure.RecentTopics;
@@ -222,7 +223,22 @@ final class RunningBus implements BusView {
         figures.events(),
         figures.pendingBytes(),
         c.sum(l -> l.stored.get()),
-        refusals);
+        refusals,
+        led().isEmpty() ? 0 : 1,
+        led().stream()
+            .flatMap(shard -> shard.members().stream())
+            .mapToLong(ShardView.Member::behind)
+            .max()
+            .orElse(0));
+  }
+
+  /** Returns the groups of replicas that this bus leads. */
+  private List<ShardView> led() {
+    return journals == null
+        ? List.of()
+        : journals.shards().stream()
+            .filter(shard -> summary.name().equals(shard.leader()))
+            .toList();
   }
 
   private static Map<String, Long> closes(BusCounters c) {

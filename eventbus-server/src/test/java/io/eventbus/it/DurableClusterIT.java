@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.Published;
 import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Start;
 import io.eventbus.server.BusServer;
 import java.io.IOException;
 import java.net.URI;
@@ -19,13 +23,19 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,12 +110,7 @@ class DurableClusterIT {
 
   private long up(BusServer bus) {
     try {
-      JsonNode registry = JSON.readTree(send(bus, "GET", "/api/v1/registry/members").body());
-      long up = 0;
-      for (JsonNode each : registry.path("items")) {
-        up += each.path("state").asText().equals("UP") ? 1 : 0;
-      }
-      return up;
+      return up(JSON.readTree(send(bus, "GET", "/api/v1/registry/members").body()).path("items"));
     } catch (Exception e) {
       throw new AssertionError(e);
     }
@@ -182,6 +187,263 @@ class DurableClusterIT {
   }
 
   @Test
+  void aBusThatComesBackDeliversWhatItMissed() throws Exception {
+    startThree();
+    create(buses.get(0), "orders");
+    BusServer c = buses.get(2);
+    BlockingQueue<ReceivedEvent> received = new LinkedBlockingQueue<>();
+    EventBusClient consumer = connect(c);
+    DurableSubscription first = billing(consumer, received);
+    EventBusClient publisher = connect(buses.get(0));
+    publish(publisher, 1, 20);
+    expect(received, 1, 20);
+    get(first.unsubscribe());
+    consumer.close(Duration.ZERO);
+    int port = c.linkPort();
+    c.close();
+    buses.remove(c);
+    publish(publisher, 21, 40);
+    // No bus but this one could tell it which topics are durable before it takes clients.
+    BusServer again = startWithData("bus-c", "cluster.port", Integer.toString(port));
+    publish(connect(again), 41, 60);
+    billing(connect(again), received);
+    expect(received, 21, 60);
+    assertThat(received).isEmpty();
+  }
+
+  private static DurableSubscription billing(
+      EventBusClient client, BlockingQueue<ReceivedEvent> received) throws Exception {
+    return get(
+        client
+            .durable("billing")
+            .filter("orders.>")
+            .from(Start.FIRST)
+            .handler(received::add)
+            .ready());
+  }
+
+  /** Publishes events whose payloads are their positions, if nobody else publishes. */
+  private static void publish(EventBusClient client, long from, long to) throws Exception {
+    List<CompletableFuture<Published>> stored = new ArrayList<>();
+    for (long i = from; i <= to; i++) {
+      stored.add(client.publish("orders." + i % 3, "" + i).toCompletableFuture());
+    }
+    for (int i = 0; i < stored.size(); i++) {
+      assertThat(get(stored.get(i)).position()).isEqualTo(from + i);
+    }
+  }
+
+  private static void expect(BlockingQueue<ReceivedEvent> received, long from, long to)
+      throws Exception {
+    for (long i = from; i <= to; i++) {
+      ReceivedEvent event = next(received);
+      assertThat(event.position()).isEqualTo(i);
+      assertThat(event.text()).isEqualTo("" + i);
+    }
+  }
+
+  @Test
+  void aSubscriberThatMovesMissesNothingAndGetsNothingTwice() throws Exception {
+    startThree();
+    create(buses.get(0), "orders");
+    BlockingQueue<ReceivedEvent> received = new LinkedBlockingQueue<>();
+    BlockingQueue<String> moves = new LinkedBlockingQueue<>();
+    EventBusClient subscriber =
+        EventBusClient.builder()
+            .url(buses.get(0).uri())
+            .name("mover")
+            .listener(
+                new ConnectionListener() {
+                  @Override
+                  public void busChanged(ConnectionInfo before, ConnectionInfo now) {
+                    moves.add("to " + now.url());
+                  }
+
+                  @Override
+                  public void busChangeFailed(URI url, String why) {
+                    moves.add("stays: " + why);
+                  }
+                })
+            .connect();
+    clients.add(subscriber);
+    get(subscriber.subscribe("orders.>", received::add).ready());
+    EventBusClient publisher = connect(buses.get(2));
+    AtomicBoolean stop = new AtomicBoolean();
+    CompletableFuture<List<CompletableFuture<Published>>> published =
+        CompletableFuture.supplyAsync(
+            () -> {
+              List<CompletableFuture<Published>> all = new ArrayList<>();
+              while (!stop.get()) {
+                all.add(publisher.publish("orders.1", "x").toCompletableFuture());
+                LockSupport.parkNanos(200_000);
+              }
+              return all;
+            });
+    try {
+      for (int i = 0; i < 6; i++) {
+        BusServer from = buses.get(i % 3);
+        BusServer to = buses.get((i + 1) % 3);
+        move(from, to);
+        assertThat(moves.poll(60, SECONDS)).isEqualTo("to " + to.uri());
+      }
+    } finally {
+      stop.set(true);
+    }
+    List<CompletableFuture<Published>> all = get(published);
+    for (CompletableFuture<Published> each : all) {
+      Published unused = get(each);
+    }
+    for (long position = 1; position <= all.size(); position++) {
+      assertThat(next(received).position()).isEqualTo(position);
+    }
+    assertThat(received).isEmpty();
+  }
+
+  private void move(BusServer from, BusServer to) throws Exception {
+    JsonNode connections = JSON.readTree(send(from, "GET", "/api/v1/connections").body());
+    for (JsonNode connection : connections.path("items")) {
+      if (connection.path("client").asText().equals("mover")) {
+        String path = "/api/v1/moves/" + connection.path("id").asText() + "?to=" + to.name();
+        HttpResponse<String> answer = send(from, "PUT", path);
+        assertThat(answer.statusCode()).as(answer.body()).isLessThan(300);
+        return;
+      }
+    }
+    throw new AssertionError("the client is not at " + from.name());
+  }
+
+  @Test
+  void nothingThatWasConfirmedIsLostOrDoubledWhenTheLeaderIsKilled() throws Exception {
+    Map<String, BusProcess> processes = new LinkedHashMap<>();
+    try {
+      String join = "";
+      for (String name : List.of("bus-a", "bus-b", "bus-c")) {
+        BusProcess process =
+            BusProcess.start(
+                TestBus.member(
+                    root,
+                    name,
+                    "durable.directory",
+                    data(name).toString(),
+                    "cluster.leave",
+                    "0s",
+                    "balance.enabled",
+                    "false",
+                    "cluster.join",
+                    join));
+        processes.put(name, process);
+        if (join.isEmpty()) {
+          join = members(process).get(0).path("address").asText();
+        }
+      }
+      BusProcess first = Objects.requireNonNull(processes.get("bus-a"));
+      WatchedBus.await(() -> up(first) == 3, () -> "buses that are UP");
+      assertThat(first.admin("PUT", "/api/v1/journals/orders?filters=orders.%3E"))
+          .contains("\"number\":1");
+      String leader =
+          JSON.readTree(first.admin("/api/v1/shards"))
+              .path("items")
+              .path(0)
+              .path("leader")
+              .asText();
+      BusProcess killed = Objects.requireNonNull(processes.remove(leader));
+      Map<String, CompletableFuture<Published>> published = new TreeMap<>();
+      List<EventBusClient> publishers = new ArrayList<>();
+      for (BusProcess survivor : processes.values()) {
+        EventBusClient client = EventBusClient.builder().url(survivor.uri()).connect();
+        clients.add(client);
+        publishers.add(client);
+      }
+      for (int i = 0; i < 400; i++) {
+        for (int p = 0; p < publishers.size(); p++) {
+          String text = "event " + i + " of " + p;
+          published.put(text, publishers.get(p).publish("orders." + p, text).toCompletableFuture());
+        }
+        if (i == 100) {
+          // What is confirmed before the leader's end, and what is under way then.
+          Published unused = get(Objects.requireNonNull(published.get("event 50 of 0")));
+        }
+        if (i == 200) {
+          killed.kill();
+        }
+      }
+      Map<Long, String> stored = new TreeMap<>();
+      for (Map.Entry<String, CompletableFuture<Published>> one : published.entrySet()) {
+        stored.put(get(one.getValue()).position(), one.getKey());
+      }
+      assertThat(stored).hasSize(800);
+      for (EventBusClient client : publishers) {
+        BlockingQueue<ReceivedEvent> received = new LinkedBlockingQueue<>();
+        DurableSubscription unused =
+            get(
+                client
+                    .replay()
+                    .filter("orders.>")
+                    .from(Start.FIRST)
+                    .handler(received::add)
+                    .ready());
+        for (long position = 1; position <= 800; position++) {
+          ReceivedEvent event = next(received);
+          assertThat(event.position()).isEqualTo(position);
+          assertThat(event.text()).isEqualTo(stored.get(position));
+        }
+        assertThat(received).isEmpty();
+      }
+    } finally {
+      for (BusProcess process : processes.values()) {
+        process.kill();
+      }
+    }
+  }
+
+  private static JsonNode members(BusProcess bus) throws IOException {
+    return JSON.readTree(bus.admin("/api/v1/registry/members")).path("items");
+  }
+
+  private static long up(BusProcess bus) {
+    try {
+      return up(members(bus));
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static long up(JsonNode members) {
+    long up = 0;
+    for (JsonNode each : members) {
+      up += each.path("state").asText().equals("UP") ? 1 : 0;
+    }
+    return up;
+  }
+
+  @Test
+  void theStateOfTheReplicasIsTold() throws Exception {
+    startThree();
+    assertThat(send(buses.get(0), "GET", "/api/v1/shards").body()).contains("\"items\":[]");
+    create(buses.get(0), "orders");
+    Set<String> leaders = new TreeSet<>();
+    for (BusServer bus : buses) {
+      JsonNode shard =
+          JSON.readTree(send(bus, "GET", "/api/v1/shards").body()).path("items").path(0);
+      assertThat(shard.path("number").asInt()).isEqualTo(1);
+      leaders.add(shard.path("leader").asText());
+      assertThat(shard.path("members")).hasSize(3);
+      for (JsonNode member : shard.path("members")) {
+        assertThat(member.path("voter").asBoolean()).isTrue();
+        assertThat(member.path("needsCopy").asBoolean()).isFalse();
+        assertThat(member.path("bus").asText()).startsWith("bus-");
+      }
+    }
+    assertThat(leaders).hasSize(1);
+    long leading = 0;
+    for (BusServer bus : buses) {
+      leading +=
+          send(bus, "GET", "/metrics").body().contains("\neventbus_shard_leader 1.0\n") ? 1 : 0;
+    }
+    assertThat(leading).isEqualTo(1);
+  }
+
+  @Test
   void theFirstJournalIsRefusedWhileABusHasNoDataDirectory() throws Exception {
     BusServer a = startWithData("bus-a");
     start("bus-b", "cluster.join", joinOf(a));
@@ -205,12 +467,12 @@ class DurableClusterIT {
         "(expected: bus-c among them; a further bus cannot join");
   }
 
-  private interface Start {
+  private interface Starting {
     BusServer run() throws Exception;
   }
 
   /** Checks that a bus does not start, or ends soon where it found its cluster later. */
-  private static void assertRefused(Start start, String reason) throws Exception {
+  private static void assertRefused(Starting start, String reason) throws Exception {
     BusServer bus;
     try {
       bus = start.run();

@@ -435,6 +435,15 @@ record BusMetric(
               "code",
               "`Publish` frames to durable topics that were refused, by code.",
               s -> s.durable().refusalsByCode()),
+          gauge(
+              "eventbus_shard_leader",
+              "1 while this bus leads the replicas of the journals, else 0.",
+              s -> s.durable().shardLeader()),
+          gauge(
+              "eventbus_shard_behind_entries",
+              "Committed entries that the replica furthest behind does not know, as the leader"
+                  + " knows; 0 at others.",
+              s -> s.durable().shardBehindEntries()),
           gauges(
               "eventbus_tls_certificate_expiry_seconds",
               "use",

@@ -6,6 +6,7 @@ import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.admin.AdminApi.Page;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.durable.DefinitionText;
 import io.eventbus.server.durable.JournalAdministration;
@@ -43,6 +44,7 @@ final class JournalApi {
   List<Route> routes() {
     return List.of(
         Route.get(PATH, (request, id) -> list(request)),
+        Route.get("/api/v1/shards", (request, id) -> shards(request)),
         Route.get(ONE, this::show),
         Route.get(ONE + "/cursors", this::cursors),
         Route.put(ONE, this::create).forRole(AdminRole.ADMIN),
@@ -153,6 +155,11 @@ final class JournalApi {
             .map(Item::of)
             .toList();
     return AdminApi.page(found, limit, PATH, account, item -> item.account() + "/" + item.name());
+  }
+
+  private AdminReply shards(AdminRequest request) throws HttpFailure {
+    request.query(Set.of());
+    return AdminReply.ok(new Page<>(journals().shards(), null));
   }
 
   private static JournalName after(String text) throws HttpFailure {

@@ -186,6 +186,9 @@ public record BusStats(
    * @param pendingBytes bytes of publications that wait for the disk now
    * @param confirmations publications that were stored
    * @param refusalsByCode publications that were refused
+   * @param shardLeader 1 if this bus leads the replicas, else 0
+   * @param shardBehindEntries committed entries that the replica furthest behind does not know, as
+   *     the leader knows; 0 at others
    */
   public record Durable(
       long journals,
@@ -193,7 +196,9 @@ public record BusStats(
       long events,
       long pendingBytes,
       long confirmations,
-      Map<String, Long> refusalsByCode) {
+      Map<String, Long> refusalsByCode,
+      long shardLeader,
+      long shardBehindEntries) {
     /** Copies the map, so that the record is immutable. */
     public Durable {
       refusalsByCode = Map.copyOf(refusalsByCode);

@@ -510,6 +510,8 @@ class AdminServerTest {
             "eventbus_journal_pending_bytes 74.0",
             "eventbus_journal_confirmations_total 75.0",
             "eventbus_journal_refusals_total{code=\"store_full\"} 76.0",
+            "eventbus_shard_leader 77.0",
+            "eventbus_shard_behind_entries 78.0",
             "eventbus_ready 1.0")
         .anyMatch(l -> l.startsWith("eventbus_build_info{") && l.contains("version=\"1.2.3\""))
         .anyMatch(l -> l.startsWith("jvm_memory_used_bytes{"))

@@ -28,7 +28,7 @@ class MetricsDocumentTest {
                   + "|topics|subscription|accounts|queue|sys).*"),
           new Group("Quotas", "quota_.*"),
           new Group("Memory and load", "(memory|route|event_loop|load|overloaded).*"),
-          new Group("Durable topics", "journal.*"),
+          new Group("Durable topics", "(journal|shard).*"),
           new Group("Services", "(call|calls|tunnel|tunnels|service|services)(_.*)?"),
           new Group("Cluster", "(registry|refused_links).*"),
           new Group("Moving clients", "(draining|moving|moves|reservations).*"),

@@ -19,6 +19,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -465,6 +466,17 @@ class DurableClusterIT {
     assertRefused(
         () -> startWithData("bus-c", "cluster.join", joinOf(a)),
         "(expected: bus-c among them; a further bus cannot join");
+  }
+
+  @Test
+  void aBusThatHasLostItsFilesIsRefused() throws Exception {
+    BusServer a = startWithData("bus-a");
+    awaitUp(1);
+    create(a, "orders");
+    a.close();
+    buses.remove(a);
+    Files.move(data("bus-a"), data("lost"));
+    assertRefused(() -> startWithData("bus-a"), "a bus that has lost its files cannot come back");
   }
 
   private interface Starting {

@@ -40,6 +40,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.avro.specific.SpecificRecord;
@@ -101,6 +102,7 @@ public final class FakeBus implements Transport {
 
   public final AtomicInteger cancelled = new AtomicInteger();
   public final AtomicInteger pings = new AtomicInteger();
+  private final Semaphore newPings = new Semaphore(0);
   public volatile long producer = 77;
   public volatile long expiresAt;
   public volatile int messageBytes = 4 * 1024 * 1024;
@@ -200,6 +202,13 @@ public final class FakeBus implements Transport {
 
   public Batch nextPublish() throws InterruptedException {
     return (Batch) next(TypeCode.PUBLISH).content;
+  }
+
+  /** Waits for the next ping, of any connection. */
+  public void awaitPing() throws InterruptedException {
+    if (!newPings.tryAcquire(60, TimeUnit.SECONDS)) {
+      throw new AssertionError("no ping within 60 s");
+    }
   }
 
   /** Waits until an event with this payload has arrived. */
@@ -703,6 +712,7 @@ public final class FakeBus implements Transport {
     @Override
     public void ping() {
       pings.incrementAndGet();
+      newPings.release();
       if (answersPings && !isOver()) {
         listener.onPong();
       }

@@ -587,7 +587,7 @@ class BusMoveTest extends ClientFixture {
     deliver(1, 3, id, "3");
     assertThat(take(1)).containsExactly("g:1");
     bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
-    assertThat(bus.pings).hasValue(1);
+    bus.awaitPing();
     return id;
   }
 

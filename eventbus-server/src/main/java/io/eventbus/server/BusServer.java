@@ -27,6 +27,7 @@ import io.eventbus.server.durable.CursorOwner;
 import io.eventbus.server.durable.DurableFigures;
 import io.eventbus.server.durable.DurableTopics;
 import io.eventbus.server.durable.JournalAdministration;
+import io.eventbus.server.durable.JournalStore;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.internal.InternalClient;
@@ -36,6 +37,8 @@ import io.eventbus.server.measure.MeasuredLoad;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.replica.PlacementGuard;
+import io.eventbus.server.replica.ReplicaPlace;
+import io.eventbus.server.replica.ReplicaStore;
 import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
@@ -323,19 +326,39 @@ public final class BusServer implements AutoCloseable {
    *     it is illegal
    */
   public static BusServer start(ServerConfig config) throws IOException {
+    return start(config, membership -> store(config, membership));
+  }
+
+  private static @Nullable JournalStore store(ServerConfig config, Membership membership)
+      throws IOException {
     Path data = config.durable().directory();
-    return start(
-        config,
-        membership ->
-            data == null
-                ? null
-                : config.cluster().enabled()
-                    ? ReplicatedStore.open(data, membership)
-                    : DurableStore.open(data));
+    if (data == null) {
+      return null;
+    }
+    return membership.links().isEmpty()
+        ? DurableStore.open(data)
+        : ReplicaStore.open(
+            data,
+            new ReplicaPlace(
+                membership.busName(),
+                membership.registry(),
+                () -> membership.standing().clusterId(),
+                membership.links().get()));
+  }
+
+  /** Opener of the journals of a bus. */
+  interface StoreOpener {
+    /**
+     * Opens the journals; null for a bus without any.
+     *
+     * @param membership place of the bus in its registry, which outlives the journals
+     * @throws IOException if they cannot be opened; names problem, place and expectation
+     */
+    @Nullable JournalStore open(Membership membership) throws IOException;
   }
 
   /** Starts a bus with other journals. */
-  static BusServer start(ServerConfig config, JournalStore.Opener opener) throws IOException {
+  static BusServer start(ServerConfig config, StoreOpener opener) throws IOException {
     TransportServer.check(config);
     ConfiguredJournals journals = ConfiguredJournals.read(config.durable().journals());
     SecretFiles.notes(config).forEach(LOG::warn);
@@ -388,7 +411,7 @@ public final class BusServer implements AutoCloseable {
   private static BusServer prepare(
       ServerConfig config,
       @Nullable AdminServer admin,
-      JournalStore.Opener opener,
+      StoreOpener opener,
       Advisories advisories,
       Clock clock)
       throws IOException {

@@ -1,19 +1,16 @@
 package io.eventbus.server;
 
+import io.eventbus.base.SyncedFile;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.ratis.ShardJournals;
 import io.eventbus.journal.ratis.ShardOptions;
 import io.eventbus.journal.store.StoreResources;
+import io.eventbus.server.durable.JournalStore;
 import io.eventbus.server.replica.ReplicaStore;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
 /**
@@ -75,20 +72,7 @@ final class DurableStore implements JournalStore {
     }
     Files.createDirectories(directory);
     UUID created = UUID.randomUUID();
-    Path temporary = directory.resolve("cluster.new");
-    try (FileChannel out =
-        FileChannel.open(
-            temporary,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      ByteBuffer text = ByteBuffer.wrap((created + "\n").getBytes(StandardCharsets.US_ASCII));
-      while (text.hasRemaining()) {
-        int unused = out.write(text);
-      }
-      out.force(true);
-    }
-    Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    SyncedFile.write(file, created + "\n");
     return created;
   }
 

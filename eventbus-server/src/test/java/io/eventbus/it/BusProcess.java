@@ -5,8 +5,8 @@ import io.eventbus.server.samples.TestKey;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.HttpURLConnection;
 import java.net.URI;
+import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -102,22 +102,19 @@ final class BusProcess {
     return uri;
   }
 
-  /** Reads from the administration port, with a deadline. */
-  String admin(String path) throws IOException {
-    return admin("GET", path);
-  }
-
   /** Sends a request to the administration port, with a deadline. */
-  String admin(String method, String path) throws IOException {
-    HttpURLConnection connection =
-        (HttpURLConnection)
-            URI.create("http://127.0.0.1:" + adminPort + path).toURL().openConnection();
-    connection.setRequestMethod(method);
+  String admin(String path) throws IOException {
+    URLConnection connection =
+        URI.create("http://127.0.0.1:" + adminPort + path).toURL().openConnection();
     connection.setConnectTimeout(RawClient.DEADLINE_MILLIS);
     connection.setReadTimeout(RawClient.DEADLINE_MILLIS);
     try (var in = connection.getInputStream()) {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
+  }
+
+  int adminPort() {
+    return adminPort;
   }
 
   void kill() throws InterruptedException {

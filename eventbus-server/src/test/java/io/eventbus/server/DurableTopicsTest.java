@@ -15,6 +15,7 @@ import io.eventbus.journal.Retention;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.durable.FakeJournals;
+import io.eventbus.server.durable.JournalStore;
 import io.eventbus.server.samples.TestKey;
 import java.time.Duration;
 import java.util.ArrayList;

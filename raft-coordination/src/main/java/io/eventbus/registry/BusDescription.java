@@ -10,8 +10,8 @@ package io.eventbus.registry;
  * @param softwareVersion the version of its software, for people: 1 to 64 bytes
  * @param protocolVersion the newest version of the links between buses that it speaks, from 1
  * @param storage the generation of its data directory for durable topics, from 1; a bus that has
- *     lost its files comes back with the next one, so that nobody takes it for the replica that it
- *     was. 0 for a bus without such a directory
+ *     lost its files comes back with the next one, so it is not taken for the replica that it was.
+ *     0 for a bus without such a directory
  */
 public record BusDescription(
     BusId id,

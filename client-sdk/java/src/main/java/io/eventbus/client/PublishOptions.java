@@ -86,7 +86,8 @@ public record PublishOptions(
   }
 
   /**
-   * Returns options for an event that is stored once, however often and by whom it is published.
+   * Returns options for an event that is stored once, however often and by whichever client it is
+   * published.
    *
    * @param name of the producer
    * @param number of the event

@@ -1,14 +1,10 @@
 package io.eventbus.server.cluster;
 
+import io.eventbus.base.SyncedFile;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -36,7 +32,9 @@ record BusDirectory(Path path, String bus) {
     try {
       Files.createDirectories(path);
       if (!Files.exists(file)) {
-        write(path, file, config.cluster().id(), config.bus().name());
+        SyncedFile.write(
+            file,
+            FORMAT + "cluster " + config.cluster().id() + "\nbus " + config.bus().name() + "\n");
         return new BusDirectory(path, config.bus().name());
       }
       return check(config, path, Files.readString(file));
@@ -79,24 +77,6 @@ record BusDirectory(Path path, String bus) {
               + ")");
     }
     return new BusDirectory(path, found.group(2));
-  }
-
-  private static void write(Path path, Path file, String cluster, String bus) throws IOException {
-    ByteBuffer text =
-        StandardCharsets.UTF_8.encode(FORMAT + "cluster " + cluster + "\nbus " + bus + "\n");
-    Path temporary = path.resolve("identity.new");
-    try (FileChannel out =
-        FileChannel.open(
-            temporary,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      while (text.hasRemaining()) {
-        out.write(text);
-      }
-      out.force(true);
-    }
-    Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
   }
 
   Path registry() {

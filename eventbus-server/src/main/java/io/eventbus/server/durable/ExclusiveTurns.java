@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Consumers of durable subscriptions at this bus, each in the order in which they have come: the
  * first one is active, the others stand by. The cursor is this bus's until the last of them has
- * left; then it is released for consumers of other buses, which takes as many tries as it needs:
- * nobody else could have it while this bus lives. Any thread.
+ * left; then it is released for consumers of other buses. The release is tried until it is
+ * answered: without it no other bus gets the cursor while this one lives. Any thread.
  */
 final class ExclusiveTurns {
   /** Heap of the turns of one durable subscription, about. */
@@ -39,7 +39,7 @@ final class ExclusiveTurns {
     // Whether the cursor may be this bus's, and the last epoch that this bus was told.
     boolean held;
     long epoch;
-    // Whether the release is under way: nobody is active then. Whether it waits for another try.
+    // Release under way, during which no consumer is active; and one that waits for another try.
     boolean releasing;
     boolean waiting;
   }
@@ -136,7 +136,7 @@ final class ExclusiveTurns {
     release(key);
   }
 
-  /** Releases a cursor that nobody here needs. */
+  /** Releases a cursor without consumers at this bus. */
   private void release(Key key) {
     boolean held;
     long epoch;
@@ -168,7 +168,7 @@ final class ExclusiveTurns {
       ended(key, true);
     } else if (result instanceof RecordResult.Refused refused
         && refused.reason() == JournalRefusalReason.STALE_EPOCH) {
-      // Another bus has it, or this one by a request of which nobody heard.
+      // The owner is another bus, or this one by a request whose answer was lost.
       reads.add(this, () -> look(key));
     } else {
       released(key, false, 0);
@@ -213,7 +213,7 @@ final class ExclusiveTurns {
   /**
    * Activates the first consumer that has come while the release was under way.
    *
-   * @param again whether the release is tried again later, if nobody has come
+   * @param again whether the release is tried again later, if no consumer has come
    */
   private void ended(Key key, boolean again) {
     Runnable next;

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * <p>A full subscriber under BLOCK stalls the journal's feed as it stalls a publisher elsewhere: it
  * is charged, and stalls nobody any longer when its time is used up. It never holds up those who
  * publish to the journal: chunks for which the feed has no room are read from the journal later. A
- * full link to a member of a group at another bus stalls it, too, and nobody is charged here.
+ * full link to a member of a group at another bus stalls it, too, and is charged to no client here.
  */
 final class JournalTail {
   private static final Logger LOG = LoggerFactory.getLogger(JournalTail.class);
@@ -296,7 +296,7 @@ final class JournalTail {
   }
 
   private void take(ReadBatch batch) {
-    // Of what is behind, it is not known yet who chooses the members of groups.
+    // Behind it the bus that chooses the members of groups is not known yet.
     readTo = Math.min(batch.to(), positions.end());
     read = batch.parts().iterator();
     reading = false;

@@ -226,7 +226,11 @@ public final class OutboundQueue implements Outbound {
    * because it is the client's own copy of what others share.
    */
   private boolean mayWrite() {
-    return sink.isWritable() && sink.pendingBytes() <= context.memory().queueBound(Long.MAX_VALUE);
+    if (!sink.isWritable()) {
+      return false;
+    }
+    long pending = sink.pendingBytes();
+    return context.memory().queueBound(pending) == pending;
   }
 
   /**
@@ -547,7 +551,7 @@ public final class OutboundQueue implements Outbound {
     idleTicks = (idleTicks << 1) | (queued == 0 ? 1 : 0);
     starving = Integer.bitCount(idleTicks) >= STARVING_TICKS;
     if (!backlog.isEmpty() && mayWrite()) {
-      // Room that other clients made, or that the network made below Netty's mark, tells nobody.
+      // No callback comes for room that other clients made, or the network below Netty's mark.
       sink.drainSoon();
     }
     if (!usedSinceTick) {

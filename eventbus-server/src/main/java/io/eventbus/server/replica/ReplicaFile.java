@@ -1,15 +1,11 @@
 package io.eventbus.server.replica;
 
+import io.eventbus.base.SyncedFile;
 import io.eventbus.journal.ratis.ShardMember;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param bus the name of the bus
  * @param generation a random number that the directory got when it was new. A bus that has lost its
- *     files has another one, so that nobody takes it for the replica that it was
+ *     files has another one, so it is not taken for the replica that it was
  * @param cluster the cluster of the replicas; null before there are any
  * @param opened whether the replica was open once: from then on its files must not be missing
  * @param members the replicas; empty before there are any
@@ -130,11 +126,7 @@ record ReplicaFile(
 
   /** Returns the id of the replica of this bus. */
   String member() {
-    return member(bus, generation);
-  }
-
-  static String member(String bus, int generation) {
-    return bus + "~" + generation;
+    return ShardMember.id(bus, generation);
   }
 
   /** Returns a copy with the replicas of the journals. */
@@ -152,24 +144,6 @@ record ReplicaFile(
         lines.add("member " + member.id() + " " + member.address() + " " + member.voter());
       }
     }
-    ByteBuffer text =
-        ByteBuffer.wrap((String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8));
-    Path temporary = directory.resolve("replica.new");
-    try (FileChannel out =
-        FileChannel.open(
-            temporary,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      while (text.hasRemaining()) {
-        int unused = out.write(text);
-      }
-      out.force(true);
-    }
-    Files.move(
-        temporary,
-        path(directory),
-        StandardCopyOption.ATOMIC_MOVE,
-        StandardCopyOption.REPLACE_EXISTING);
+    SyncedFile.write(path(directory), String.join("\n", lines) + "\n");
   }
 }

@@ -16,6 +16,7 @@ import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.ShardInfo;
 import io.eventbus.registry.ShardReplica;
 import io.eventbus.server.durable.JournalCluster;
+import io.eventbus.server.durable.JournalStore;
 import io.eventbus.server.durable.ShardView;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -41,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * in the shard of the journals; then it opens its replica, and at the next start at once. Any
  * thread may call any method.
  */
-public final class ReplicaStore implements JournalCluster, AutoCloseable {
+public final class ReplicaStore implements JournalStore, JournalCluster {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicaStore.class);
 
   private static final int SHARD = 1;
@@ -109,25 +110,27 @@ public final class ReplicaStore implements JournalCluster, AutoCloseable {
     ReplicaFile.checkNone(directory);
   }
 
-  /** Returns the journals. */
+  @Override
   public Journals journals() {
     return journals;
   }
 
-  /** Returns the generation of the data directory. */
+  @Override
+  public JournalCluster cluster() {
+    return this;
+  }
+
+  @Override
   public int generation() {
     return file.generation();
   }
 
-  /** Returns whether the replica is open. */
-  public boolean hasReplica() {
+  @Override
+  public boolean isOpen() {
     return opened.isDone();
   }
 
-  /**
-   * Returns a stage that completes, with a reason for people, when the bus turns out not to be able
-   * to serve in its cluster.
-   */
+  @Override
   public CompletionStage<String> refused() {
     return refused.minimalCompletionStage();
   }
@@ -140,6 +143,7 @@ public final class ReplicaStore implements JournalCluster, AutoCloseable {
    * @param limit the longest time to wait
    * @throws IOException if the bus must not serve in this cluster, with the reason
    */
+  @Override
   public void awaitReady(Duration limit) throws IOException {
     long begun = System.nanoTime();
     CompletableFuture<?> ready = opened.thenCompose(ShardJournals::ready);
@@ -244,7 +248,7 @@ public final class ReplicaStore implements JournalCluster, AutoCloseable {
   private List<ShardMember> members(RegistrySnapshot snapshot, ShardInfo shard) throws IOException {
     List<ShardMember> members = new ArrayList<>();
     for (ShardReplica replica : shard.replicas()) {
-      String id = ReplicaFile.member(replica.bus().value(), replica.generation());
+      String id = ShardMember.id(replica.bus().value(), replica.generation());
       BusInfo bus = snapshot.bus(replica.bus());
       Endpoint address = bus == null ? null : bus.addresses().peers();
       String shown =
@@ -332,8 +336,8 @@ public final class ReplicaStore implements JournalCluster, AutoCloseable {
     for (ShardStatus.Member member : status.members()) {
       members.add(
           new ShardView.Member(
-              bus(member.id()),
-              Integer.parseInt(member.id().substring(bus(member.id()).length() + 1)),
+              ShardMember.bus(member.id()),
+              ShardMember.generation(member.id()),
               member.voter(),
               member.behind(),
               member.needsCopy()));
@@ -341,16 +345,12 @@ public final class ReplicaStore implements JournalCluster, AutoCloseable {
     String leader = status.leader();
     return new ShardView(
         SHARD,
-        leader == null ? null : bus(leader),
+        leader == null ? null : ShardMember.bus(leader),
         status.term(),
         status.committed(),
         status.applied(),
         status.ready(),
         members);
-  }
-
-  private static String bus(String member) {
-    return member.substring(0, member.lastIndexOf('~'));
   }
 
   /** Ends the replica, which hands its leadership over; the links are still needed for that. */

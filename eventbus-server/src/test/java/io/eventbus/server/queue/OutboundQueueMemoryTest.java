@@ -3,11 +3,8 @@ package io.eventbus.server.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.transport.QueueHandler;
 import io.eventbus.server.transport.Wire;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,19 +28,8 @@ class OutboundQueueMemoryTest {
   }
 
   private void offer(int events, Overflow overflow) {
-    for (int i = 0; i < events; i++) {
-      Delivery d =
-          SampleFrames.delivery(
-              wire.allocator,
-              wire.memory,
-              "t",
-              3,
-              ++sequence,
-              System.nanoTime(),
-              List.of(new SampleFrames.Event("k" + sequence, "x".repeat(BYTES))));
-      queue.offer(d, overflow);
-      d.release();
-    }
+    handler.offer(sequence + 1, events, BYTES, overflow);
+    sequence += events;
     wire.run();
   }
 

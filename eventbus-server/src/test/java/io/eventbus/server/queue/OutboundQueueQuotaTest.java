@@ -7,16 +7,13 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
-import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.quota.QuotaAccounts;
-import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
 import io.eventbus.server.transport.QueueHandler;
 import io.eventbus.server.transport.Wire;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -55,19 +52,8 @@ class OutboundQueueQuotaTest {
   }
 
   private void offer(int events, Overflow overflow) {
-    for (int i = 0; i < events; i++) {
-      Delivery d =
-          SampleFrames.delivery(
-              wire.allocator,
-              wire.memory,
-              "t",
-              3,
-              ++sequence,
-              System.nanoTime(),
-              List.of(new SampleFrames.Event("k" + sequence, "x".repeat(BYTES))));
-      queue.offer(d, overflow);
-      d.release();
-    }
+    handler.offer(sequence + 1, events, BYTES, overflow);
+    sequence += events;
   }
 
   @Test

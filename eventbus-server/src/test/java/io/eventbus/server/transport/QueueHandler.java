@@ -1,6 +1,9 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.queue.OutboundQueue;
+import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,9 +13,11 @@ public final class QueueHandler implements MessageHandler {
   public final OutboundQueue queue;
   public final List<String> tooSlow = new ArrayList<>();
   public final List<String> stalledTooLong = new ArrayList<>();
+  private final Wire wire;
   int closed;
 
   QueueHandler(Wire wire, WebSocketConnection connection) {
+    this.wire = wire;
     queue =
         new OutboundQueue(
             wire.loop.queues(),
@@ -23,6 +28,23 @@ public final class QueueHandler implements MessageHandler {
               connection.close(io.eventbus.protocol.CloseReason.SLOW_CONSUMER, why);
             },
             stalledTooLong::add);
+  }
+
+  /** Offers events of topic {@code t}, producer 3, each with a key of its own. */
+  public void offer(long first, int events, int bytes, Overflow overflow) {
+    for (long sequence = first; sequence < first + events; sequence++) {
+      Delivery d =
+          SampleFrames.delivery(
+              wire.allocator,
+              wire.memory,
+              "t",
+              3,
+              sequence,
+              System.nanoTime(),
+              List.of(new SampleFrames.Event("k" + sequence, "x".repeat(bytes))));
+      queue.offer(d, overflow);
+      d.release();
+    }
   }
 
   @Override

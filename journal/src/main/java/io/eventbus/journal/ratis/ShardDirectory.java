@@ -1,5 +1,6 @@
 package io.eventbus.journal.ratis;
 
+import io.eventbus.base.SyncedFile;
 import io.eventbus.journal.store.AppliedEntry;
 import io.eventbus.raft.repair.DurableFiles;
 import java.io.IOException;
@@ -10,7 +11,6 @@ import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
@@ -146,13 +146,7 @@ final class ShardDirectory implements AutoCloseable {
   }
 
   private static void write(Path file, List<String> identity, String state) throws IOException {
-    Path temporary = file.resolveSibling("identity.tmp");
-    String text = String.join("\n", identity) + "\n" + state + "\n";
-    Files.writeString(temporary, text);
-    DurableFiles.syncFile(temporary);
-    Files.move(
-        temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    DurableFiles.syncFile(file);
+    SyncedFile.write(file, String.join("\n", identity) + "\n" + state + "\n");
   }
 
   private static void delete(Path tree) throws IOException {

@@ -1,16 +1,14 @@
 package io.eventbus.registry.ratis.disk;
 
-import io.eventbus.raft.repair.DurableFiles;
+import io.eventbus.base.SyncedFile;
 import io.eventbus.registry.BusId;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 import java.util.regex.Matcher;
@@ -185,21 +183,7 @@ public final class DataDirectory implements AutoCloseable {
             + "\nfounder "
             + next.founder()
             + "\n";
-    ByteBuffer bytes = StandardCharsets.UTF_8.encode(text + "crc32c " + checksum(text) + "\n");
-    Path temporary = directory.resolve("registry.marker.new");
-    try (FileChannel out =
-        FileChannel.open(
-            temporary,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      while (bytes.hasRemaining()) {
-        out.write(bytes);
-      }
-      out.force(true);
-    }
-    Files.move(temporary, markerOf(directory), StandardCopyOption.ATOMIC_MOVE);
-    DurableFiles.syncDirectory(directory);
+    SyncedFile.write(markerOf(directory), text + "crc32c " + checksum(text) + "\n");
     marker = next;
   }
 

@@ -1,27 +1,13 @@
-package io.eventbus.server;
+package io.eventbus.server.durable;
 
 import io.eventbus.journal.Journals;
-import io.eventbus.server.cluster.Membership;
-import io.eventbus.server.durable.JournalCluster;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /** Journals of a bus, which are opened before it serves and closed after that. */
-interface JournalStore extends AutoCloseable {
-  /** Opener of the journals. */
-  interface Opener {
-    /**
-     * Opens the journals; null for a bus without any.
-     *
-     * @param membership place of the bus in its registry, which outlives the journals
-     * @throws IOException if they cannot be opened; names problem, place and expectation
-     */
-    @Nullable JournalStore open(Membership membership) throws IOException;
-  }
-
+public interface JournalStore extends AutoCloseable {
   /** Returns the journals. */
   Journals journals();
 

@@ -1,0 +1,42 @@
+package io.eventbus.base;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+
+/** Small text files that are on the disk whole, with their names, or as they were before. */
+public final class SyncedFile {
+  private SyncedFile() {}
+
+  /**
+   * Writes a file anew, in UTF-8. Waits for the disk; after a loss of power the file has its old
+   * content or the new one. A file of the same name with {@code .new} behind it is overwritten.
+   */
+  public static void write(Path file, String text) throws IOException {
+    ByteBuffer bytes = StandardCharsets.UTF_8.encode(text);
+    Path temporary = file.resolveSibling(file.getFileName() + ".new");
+    try (FileChannel out =
+        FileChannel.open(
+            temporary,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            StandardOpenOption.WRITE)) {
+      while (bytes.hasRemaining()) {
+        int unused = out.write(bytes);
+      }
+      out.force(true);
+    }
+    Files.move(
+        temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent());
+    try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
+      names.force(true);
+    }
+  }
+}

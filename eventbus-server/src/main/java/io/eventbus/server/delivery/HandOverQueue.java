@@ -21,21 +21,23 @@ import org.slf4j.LoggerFactory;
  * @param <T> mutable item, filled in again for each piece of work
  */
 public abstract class HandOverQueue<T> {
-  /**
-   * Maximum work of one task at the destination: Netty looks at the clock only after 64 tasks, so
-   * that other work comes in between.
-   */
+  /** Maximum work of one task at the destination, so that other tasks come in between. */
   private static final int BATCH_WORK = 512;
 
   private static final Logger LOG = LoggerFactory.getLogger(HandOverQueue.class);
 
   /** Items of one read cycle, in order. */
-  private final class Batch implements Runnable {
+  private final class Batch implements MeasuredTask {
     // Those behind size are kept for reuse.
     private Object[] items = new Object[16];
     private int size;
     private int work;
     private long load;
+
+    @Override
+    public int work() {
+      return work;
+    }
 
     T add() {
       if (size == items.length) {

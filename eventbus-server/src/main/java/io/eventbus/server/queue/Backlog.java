@@ -76,7 +76,11 @@ final class Backlog {
    * quota.
    */
   boolean fits(Delivery delivery) {
-    return ring.bytes() + delivery.size() <= (ring.isEmpty() ? max : bound);
+    return fits(delivery, bound);
+  }
+
+  private boolean fits(Delivery delivery, long room) {
+    return ring.bytes() + delivery.size() <= (ring.isEmpty() ? max : room);
   }
 
   /** Returns all bytes, in the queue and aside. */
@@ -201,13 +205,16 @@ final class Backlog {
 
   /**
    * Adds a delivery and drops the oldest that may be dropped to make room; returns how many events
-   * were lost.
+   * were lost. Where the bound has fallen far below what waits, the queue shrinks little by little,
+   * by as much as is added: thousands of queues that shrink at once would stop the loop for
+   * seconds.
    */
   int addDropping(Delivery delivery) {
     Drops drops = new Drops();
     if (!fits(delivery)) {
-      ring.dropOldest(ring.bytes() + delivery.size() - bound, victim -> drops.drop(victim, true));
-      if (!fits(delivery)) {
+      long room = Math.max(bound, ring.bytes() - delivery.size());
+      ring.dropOldest(ring.bytes() + delivery.size() - room, victim -> drops.drop(victim, true));
+      if (!fits(delivery, room)) {
         // The queued events are of subscriptions that lose nothing, so the new one is dropped.
         delivery.retain();
         drops.drop(delivery, false);

@@ -149,15 +149,15 @@ final class Conflater {
       tell(topic, frame, next, number, GapReason.CONFLATED);
       next = number + 1;
       Key key = new Key(topic, lastEvents.key(i));
+      EventCursor event = lastEvents.event(i);
+      long size = keptBytes(event.eventEnd() - event.eventStart(), key.key());
       // Before the old value is removed: the new one may use its room.
-      long room = room();
+      long room = room(size);
       Kept before = kept.remove(key);
       if (before != null) {
         drop(before, GapReason.CONFLATED);
         conflated++;
       }
-      EventCursor event = lastEvents.event(i);
-      long size = keptBytes(event.eventEnd() - event.eventStart(), key.key());
       overLimit += makeRoom(size, room);
       if (bytes + size > room) {
         tell(topic, frame, number, number + 1, GapReason.QUEUE_FULL);
@@ -174,8 +174,10 @@ final class Conflater {
   }
 
   /** Returns the bytes that may be kept now: no more than are, while the bus has too much. */
-  private long room() {
-    return memory.isOver() ? Math.min(limit, bytes) : limit;
+  private long room(long size) {
+    long room = memory.isOver() ? Math.min(limit, bytes) : limit;
+    // As in Backlog.addDropping.
+    return Math.max(room, bytes - size);
   }
 
   private void keep(Key key, Kept now) {

@@ -8,14 +8,12 @@ import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
-import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import io.netty.util.concurrent.RejectedExecutionHandlers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -46,11 +44,7 @@ public final class EventLoops implements Loops {
     }
   }
 
-  /** Netty's group with less time for tasks before the sockets have their turn. */
   private static final class Group extends MultiThreadIoEventLoopGroup {
-    /** Bound on tasks; Netty's default is a second. */
-    private static final long MAX_TASK_MILLIS = 10;
-
     Group(int count, IoHandlerFactory io) {
       super(count, new DefaultThreadFactory("eventbus-loop", true), io);
     }
@@ -58,13 +52,7 @@ public final class EventLoops implements Loops {
     @Override
     protected IoEventLoop newChild(
         Executor executor, IoHandlerFactory ioHandlerFactory, Object... args) {
-      return new SingleThreadIoEventLoop(
-          this,
-          executor,
-          ioHandlerFactory,
-          Integer.MAX_VALUE,
-          RejectedExecutionHandlers.reject(),
-          MAX_TASK_MILLIS);
+      return new FairEventLoop(this, executor, ioHandlerFactory);
     }
   }
 

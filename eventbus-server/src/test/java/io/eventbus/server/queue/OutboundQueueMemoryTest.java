@@ -62,4 +62,32 @@ class OutboundQueueMemoryTest {
     wire.run();
     assertThat(queue.isEmpty()).as("given to the socket").isTrue();
   }
+
+  @Test
+  void aLongQueueShrinksWithEachDelivery() {
+    shrinks(Overflow.DROP_OLDEST);
+  }
+
+  @Test
+  void manyKeptValuesShrinkWithEachDelivery() {
+    shrinks(Overflow.CONFLATE);
+  }
+
+  private void shrinks(Overflow overflow) {
+    wire.memory.release(others);
+    wire.stick();
+    offer(200, overflow);
+    // Values are kept aside from when the socket takes no more.
+    long given = queue.bytes();
+    offer(500, overflow);
+    assertThat(queue.dropped()).as("in a bus with room").isZero();
+    long before = queue.bytes();
+    wire.memory.reserve(others);
+    offer(1, overflow);
+    assertThat(queue.dropped()).as("the work of one delivery").isBetween(1L, 4L);
+    assertThat(queue.bytes()).isLessThan(before);
+    offer(500, overflow);
+    assertThat(queue.bytes()).isLessThan(given + 10 * BYTES);
+    wire.memory.release(others);
+  }
 }

@@ -125,6 +125,16 @@ class ArchitectureTest {
           .whereLayer("hostile")
           .mayOnlyBeAccessedByLayers("command", "forked");
 
+  /** A judge that knows the bus would share its mistakes. */
+  @ArchTest
+  static final ArchRule THE_JUDGE_KNOWS_NOTHING =
+      classes()
+          .that()
+          .resideInAPackage(ROOT + ".faults.history")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(ROOT + ".faults.history", "java..", "org.jspecify..");
+
   /** The honest and the hostile write their own frames: only those know the protocol. */
   @ArchTest
   static final ArchRule ATTACKS_KEEP_THE_PROTOCOL =

@@ -1,0 +1,27 @@
+package io.eventbus.loadtest.faults.history;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Everything that the clients of one journal did and saw. Times are nanoseconds of one clock.
+ *
+ * @param finals the whole journal, read at each bus when everything was over
+ * @param forgotten producers that were told that the bus did not know them any more: what they had
+ *     under way may be stored twice
+ */
+public record History(
+    List<Publication> publications,
+    List<Reading> readings,
+    List<Consumption> consumptions,
+    List<Reading> finals,
+    Set<String> forgotten) {
+  /** Copies the collections. */
+  public History {
+    publications = List.copyOf(publications);
+    readings = List.copyOf(readings);
+    consumptions = List.copyOf(consumptions);
+    finals = List.copyOf(finals);
+    forgotten = Set.copyOf(forgotten);
+  }
+}

@@ -1,0 +1,25 @@
+package io.eventbus.loadtest.faults.history;
+
+/** Rule that a history keeps. */
+public enum HistoryRule {
+  /** A confirmed event is at its position in the final read of each bus, or told as removed. */
+  CONFIRMED_IS_STORED,
+  /** A position has one event, for all readers, buses and lives. */
+  ONE_EVENT_A_POSITION,
+  /** A reader's positions rise, and leave out no event of its topics that it was not told of. */
+  READ_IN_ORDER,
+  /** Numbers of a producer and topic rise with the positions, none twice. */
+  PRODUCER_ORDER,
+  /** What was certainly refused is nowhere. */
+  REFUSED_IS_NOWHERE,
+  /** What was read once is in the final read of each bus, or told as removed. */
+  READ_IS_STORED,
+  /** A publication that began after another was confirmed has a greater position. */
+  LATER_IS_BEHIND,
+  /** An event with an expectation follows the event that it expected. */
+  EXPECTATION_HOLDS,
+  /** A durable subscription gets each event of its topics, or is told. */
+  DELIVERED_AT_LEAST_ONCE,
+  /** What is settled and confirmed as settled does not come again. */
+  SETTLED_NEVER_AGAIN
+}

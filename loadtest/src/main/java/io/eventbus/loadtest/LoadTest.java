@@ -67,6 +67,7 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new AttackCommand());
     line.addSubcommand(new JournalStoreCommand());
     line.addSubcommand(new JournalShardCommand());
+    line.addSubcommand(new FaultsCommand());
     line.addSubcommand(new JmhCommand());
     line.setExecutionExceptionHandler(
         (failure, commandLine, parsed) -> {
@@ -87,8 +88,8 @@ public final class LoadTest implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "command: absent (expected: run, switch, coordination, attack, journal-store, journal-shard,"
-            + " report, page, chart, list or jmh)");
+        "command: absent (expected: run, switch, coordination, attack, faults, journal-store,"
+            + " journal-shard, report, page, chart, list or jmh)");
   }
 
   /** The version of the jar. */

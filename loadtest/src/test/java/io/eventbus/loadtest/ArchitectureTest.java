@@ -125,6 +125,31 @@ class ArchitectureTest {
           .whereLayer("hostile")
           .mayOnlyBeAccessedByLayers("command", "forked");
 
+  @ArchTest
+  static final ArchRule FAULTS =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("command")
+          .definedBy(ROOT)
+          .layer("run")
+          .definedBy(ROOT + ".faults.run")
+          .layer("clients")
+          .definedBy(ROOT + ".faults.clients")
+          .layer("buses")
+          .definedBy(ROOT + ".faults.buses")
+          .layer("history")
+          .definedBy(ROOT + ".faults.history")
+          .whereLayer("command")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("run")
+          .mayOnlyBeAccessedByLayers("command")
+          .whereLayer("clients")
+          .mayOnlyBeAccessedByLayers("run")
+          .whereLayer("buses")
+          .mayOnlyBeAccessedByLayers("command", "run")
+          .whereLayer("history")
+          .mayOnlyBeAccessedByLayers("run", "clients");
+
   /** A judge that knows the bus would share its mistakes. */
   @ArchTest
   static final ArchRule THE_JUDGE_KNOWS_NOTHING =
@@ -165,6 +190,7 @@ class ArchitectureTest {
           .that()
           .resideOutsideOfPackages(
               ROOT + ".driver.eventbus..",
+              ROOT + ".faults.clients",
               ROOT + ".journal",
               ROOT + ".jmh..",
               ROOT + ".attack.wire",

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  *
  * <p>It is ended by its own id when it is closed, and by a shutdown hook when the load test is
  * stopped by a signal: with SIGTERM where there are signals, and after 5 seconds with SIGKILL. Then
- * its output is deleted. For one thread.
+ * its output is deleted, unless it was started with a file for it. For one thread.
  */
 public final class ServerProcess implements AutoCloseable {
   private static final Duration POLITE = Duration.ofSeconds(5);
@@ -27,12 +27,14 @@ public final class ServerProcess implements AutoCloseable {
   private final String name;
   private final Process process;
   private final Path output;
+  private final boolean kept;
   private final DriverStopHook hook;
 
-  private ServerProcess(String name, Process process, Path output) {
+  private ServerProcess(String name, Process process, Path output, boolean kept) {
     this.name = name;
     this.process = process;
     this.output = output;
+    this.kept = kept;
     this.hook = DriverStopHook.add(name, this::end);
   }
 
@@ -49,11 +51,32 @@ public final class ServerProcess implements AutoCloseable {
           name,
           () -> {
             Path output = Files.createTempFile("loadtest-" + name + "-", ".log");
-            return new ServerProcess(name, launch(command, environment, output), output);
+            return new ServerProcess(name, launch(command, environment, output), output, false);
           });
     } catch (IOException e) {
-      throw new DriverException(name + " does not start: " + String.join(" ", command), e);
+      throw notStarted(name, command, e);
     }
+  }
+
+  /**
+   * Starts a process whose output is kept.
+   *
+   * @param output the file for it, which is not there yet
+   * @return the process, started but not necessarily ready
+   * @throws DriverException if it cannot be started
+   */
+  public static ServerProcess start(
+      String name, List<String> command, Map<String, String> environment, Path output) {
+    try {
+      return DriverStopHook.whole(
+          name, () -> new ServerProcess(name, launch(command, environment, output), output, true));
+    } catch (IOException e) {
+      throw notStarted(name, command, e);
+    }
+  }
+
+  private static DriverException notStarted(String name, List<String> command, IOException e) {
+    return new DriverException(name + " does not start: " + String.join(" ", command), e);
   }
 
   private static Process launch(List<String> command, Map<String, String> environment, Path output)
@@ -209,6 +232,9 @@ public final class ServerProcess implements AutoCloseable {
     } catch (InterruptedException e) {
       process.destroyForcibly();
       Thread.currentThread().interrupt();
+    }
+    if (kept) {
+      return;
     }
     try {
       Files.deleteIfExists(output);

@@ -1,0 +1,104 @@
+package io.eventbus.loadtest.faults.buses;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** What a bus tells operators, as long as it answers. Any thread. */
+public final class BusAnswers {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+  private static final Duration QUICK = Duration.ofSeconds(2);
+  private static final Duration PATIENT = Duration.ofSeconds(60);
+  private static final int OK = 200;
+
+  private final URI address;
+
+  BusAnswers(URI address) {
+    this.address = address;
+  }
+
+  /** Returns whether it is ready for clients. */
+  public boolean isReady() {
+    return ask("GET", "/readyz", QUICK).isPresent();
+  }
+
+  /**
+   * Has the bus store the events of topics from now on.
+   *
+   * @return whether it said that it does
+   */
+  public boolean createJournal(String name, String filter) {
+    String filters = URLEncoder.encode(filter, StandardCharsets.UTF_8);
+    return ask("PUT", "/api/v1/journals/" + name + "?filters=" + filters, PATIENT).isPresent();
+  }
+
+  /** Returns the name of the bus that leads the replicas, if one is known. */
+  public Optional<String> leader() {
+    return ask("GET", "/api/v1/shards", QUICK)
+        .map(answer -> answer.path("items").path(0).path("leader").asText(""))
+        .filter(leader -> !leader.isEmpty());
+  }
+
+  /** Returns the last position of a journal. */
+  public OptionalLong lastPosition(String journal) {
+    return number(
+        ask("GET", "/api/v1/journals/" + journal, QUICK)
+            .map(answer -> answer.path("content").path("lastPosition")));
+  }
+
+  /** Returns the position up to which a durable subscription has settled everything. */
+  public OptionalLong settled(String journal, String subscription) {
+    return number(
+        ask("GET", "/api/v1/journals/" + journal + "/cursors", QUICK)
+            .map(answer -> find(answer.path("items"), subscription).path("settled")));
+  }
+
+  private static JsonNode find(JsonNode items, String name) {
+    for (JsonNode item : items) {
+      if (item.path("name").asText().equals(name)) {
+        return item;
+      }
+    }
+    return items.path(-1);
+  }
+
+  private static OptionalLong number(Optional<JsonNode> found) {
+    return found.filter(JsonNode::isNumber).isPresent()
+        ? OptionalLong.of(found.get().asLong())
+        : OptionalLong.empty();
+  }
+
+  private Optional<JsonNode> ask(String method, String path, Duration deadline) {
+    try {
+      HttpResponse<String> answer =
+          HTTP.send(
+              HttpRequest.newBuilder(address.resolve(path))
+                  .timeout(deadline)
+                  .method(method, HttpRequest.BodyPublishers.noBody())
+                  .build(),
+              HttpResponse.BodyHandlers.ofString());
+      if (answer.statusCode() != OK) {
+        return Optional.empty();
+      }
+      @Nullable JsonNode tree = JSON.readTree(answer.body());
+      return Optional.ofNullable(tree);
+    } catch (IOException e) {
+      // It does not answer, which is what this run is about.
+      return Optional.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+}

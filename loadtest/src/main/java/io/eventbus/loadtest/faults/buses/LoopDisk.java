@@ -1,0 +1,180 @@
+package io.eventbus.loadtest.faults.buses;
+
+import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.DriverStopHook;
+import io.eventbus.loadtest.driver.Programs;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * File system of its own for one server, ext4 in a file: it can lose its power, be full, and stand
+ * still. Needs root. For one thread, but for the hook that removes it when the JVM ends.
+ *
+ * <p>A loss of power is the ioctl {@code EXT4_IOC_SHUTDOWN} without a flush of the journal: what
+ * was not synced is gone with the next mount, and every write fails until then.
+ */
+public final class LoopDisk implements AutoCloseable {
+  /** Flag 2: the journal is not flushed. */
+  private static final String LOSE_POWER =
+      "import fcntl,os,struct,sys;"
+          + "fcntl.ioctl(os.open(sys.argv[1],os.O_RDONLY),0x8004587D,struct.pack('I',2))";
+
+  private static final List<String> PROGRAMS =
+      List.of("mkfs.ext4", "mount", "umount", "fsfreeze", "python3");
+  private static final String FILLING = "filling";
+  private static final int FILLING_STEP = 64 * 1024;
+  private static final long UNMOUNT_SECONDS = 30;
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final Path image;
+  private final Path directory;
+  private final DriverStopHook hook;
+  private volatile boolean mounted;
+  private volatile boolean frozen;
+
+  private LoopDisk(Path image, Path directory) {
+    this.image = image;
+    this.directory = directory;
+    this.hook = DriverStopHook.add(directory.toString(), this::remove);
+  }
+
+  /**
+   * Returns what is missing for such file systems here.
+   *
+   * @return the empty text if nothing is
+   */
+  public static String lacks() {
+    if (!"root".equals(System.getProperty("user.name"))) {
+      return "root";
+    }
+    return String.join(
+        ", ", PROGRAMS.stream().filter(program -> Programs.find(program).isEmpty()).toList());
+  }
+
+  /**
+   * Makes and mounts a file system.
+   *
+   * @param parent the directory in which it is made
+   * @param bytes of the file, which takes as much of the disk as is used of it
+   * @throws DriverException if that fails
+   */
+  public static LoopDisk create(Path parent, String name, long bytes) {
+    Path image = parent.resolve(name + ".img");
+    Path directory = parent.resolve(name);
+    try {
+      Files.createDirectories(directory);
+      try (RandomAccessFile file = new RandomAccessFile(image.toFile(), "rw")) {
+        file.setLength(bytes);
+      }
+    } catch (IOException e) {
+      throw new DriverException("no file system in " + parent, e);
+    }
+    SystemCommand.run(program("mkfs.ext4"), "-q", "-F", image.toString());
+    LoopDisk disk = new LoopDisk(image, directory);
+    disk.mount();
+    return disk;
+  }
+
+  private static String program(String name) {
+    return Programs.find(name).map(Path::toString).orElse(name);
+  }
+
+  /** Returns where it is mounted. */
+  public Path directory() {
+    return directory;
+  }
+
+  /** Mounts it, which replays its journal. */
+  public void mount() {
+    SystemCommand.run(program("mount"), "-o", "loop", image.toString(), directory.toString());
+    mounted = true;
+  }
+
+  /** Unmounts it; whoever used it has ended, or is about to. */
+  public void unmount() {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(UNMOUNT_SECONDS);
+    while (true) {
+      try {
+        SystemCommand.run(program("umount"), directory.toString());
+        mounted = false;
+        return;
+      } catch (DriverException e) {
+        // Memory of a process that was killed is released after its end.
+        if (System.nanoTime() - end > 0) {
+          throw e;
+        }
+        LockSupport.parkNanos(POLL_NANOS);
+      }
+    }
+  }
+
+  /** Loses all that is not on the disk, and refuses every write until the next mount. */
+  public void losePower() {
+    SystemCommand.run(program("python3"), "-c", LOSE_POWER, directory.toString());
+  }
+
+  /** Lets every write wait. */
+  public void freeze() {
+    frozen = true;
+    SystemCommand.run(program("fsfreeze"), "--freeze", directory.toString());
+  }
+
+  /** Lets writes go on. */
+  public void thaw() {
+    SystemCommand.run(program("fsfreeze"), "--unfreeze", directory.toString());
+    frozen = false;
+  }
+
+  /** Takes all room. */
+  public void fill() {
+    Path file = directory.resolve(FILLING);
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+      java.nio.ByteBuffer zeros = java.nio.ByteBuffer.allocate(FILLING_STEP);
+      // Ends with "no space left on device".
+      while (true) {
+        channel.write(zeros.clear());
+      }
+    } catch (IOException e) {
+      return;
+    }
+  }
+
+  /** Gives the room back. */
+  public void free() {
+    try {
+      Files.deleteIfExists(directory.resolve(FILLING));
+    } catch (IOException e) {
+      throw new DriverException(directory + " stays full", e);
+    }
+  }
+
+  private void remove() {
+    if (frozen) {
+      thaw();
+    }
+    if (mounted) {
+      unmount();
+    }
+    try {
+      Files.deleteIfExists(image);
+      Files.deleteIfExists(directory);
+    } catch (IOException e) {
+      throw new DriverException(image + " is not deleted", e);
+    }
+  }
+
+  /** Deletes it; whoever used it has ended. */
+  @Override
+  public void close() {
+    hook.close();
+    remove();
+  }
+}

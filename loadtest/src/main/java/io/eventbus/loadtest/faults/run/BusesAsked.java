@@ -1,0 +1,18 @@
+package io.eventbus.loadtest.faults.run;
+
+import io.eventbus.loadtest.faults.buses.FaultBus;
+import io.eventbus.loadtest.faults.buses.FaultBuses;
+import io.eventbus.loadtest.faults.clients.FaultTopics;
+import java.util.OptionalLong;
+
+/** Questions to all buses, of which some may be away. */
+record BusesAsked(FaultBuses buses) {
+  /** Returns the greatest position that a bus tells to be settled. */
+  OptionalLong settled(String subscription) {
+    return buses.all().stream()
+        .map(FaultBus::state)
+        .map(state -> state.settled(FaultTopics.JOURNAL, subscription))
+        .flatMapToLong(OptionalLong::stream)
+        .max();
+  }
+}

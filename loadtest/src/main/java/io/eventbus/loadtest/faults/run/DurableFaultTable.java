@@ -1,0 +1,40 @@
+package io.eventbus.loadtest.faults.run;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Result of a run as text. */
+public final class DurableFaultTable {
+  private DurableFaultTable() {}
+
+  /** Writes faults, figures and findings. */
+  public static String of(DurableFaultResult result) {
+    StringBuilder out = new StringBuilder();
+    result
+        .faults()
+        .forEach(
+            (kind, count) ->
+                out.append(String.format("%-34s %9d", kind, count))
+                    .append(times(result.recoveries().getOrDefault(kind, List.of())))
+                    .append('\n'));
+    result
+        .figures()
+        .forEach((name, value) -> out.append(String.format("%-34s %9d%n", name, value)));
+    out.append(String.format("%-34s %9d%n", "findings", result.verdict().findings()));
+    out.append(String.format("%-34s %9d%n", "problems", result.problems().size()));
+    result.verdict().texts().forEach(text -> out.append("finding: ").append(text).append('\n'));
+    result.problems().forEach(text -> out.append("problem: ").append(text).append('\n'));
+    return out.toString();
+  }
+
+  private static String times(List<Long> millis) {
+    if (millis.isEmpty()) {
+      return "";
+    }
+    List<Long> sorted = millis.stream().sorted().collect(Collectors.toList());
+    return String.format(
+        "   ready again after %d ms (median), %d ms (longest)",
+        sorted.get(sorted.size() / 2), Collections.max(sorted));
+  }
+}

@@ -1,0 +1,205 @@
+package io.eventbus.loadtest.faults.run;
+
+import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.faults.buses.FaultBus;
+import io.eventbus.loadtest.faults.buses.FaultBuses;
+import io.eventbus.loadtest.faults.buses.LoopDisk;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Source of faults by a plan that a seed makes: kind, time and duration. The victim may depend on
+ * the leader at that time. For one thread.
+ */
+final class FaultInjector {
+  /** Time in which a bus has to be ready again. */
+  static final Duration READY = Duration.ofMinutes(2);
+
+  private final FaultBuses buses;
+  private final List<FaultKind> kinds;
+  private final Random random;
+  private final FaultDiary diary;
+
+  /** Buses that have to be started again, with the kind of their fault. */
+  private final Map<FaultBus, FaultKind> down = new LinkedHashMap<>();
+
+  private final List<FaultBus> frozen = new ArrayList<>();
+  private final List<FaultBus> full = new ArrayList<>();
+
+  FaultInjector(FaultBuses buses, List<FaultKind> kinds, long seed, FaultDiary diary) {
+    this.buses = buses;
+    this.kinds = kinds;
+    this.random = new Random(seed);
+    this.diary = diary;
+  }
+
+  /** Goes on for that long, and then ends all faults. */
+  void run(Duration length) throws InterruptedException {
+    long end = System.nanoTime() + length.toNanos();
+    List<FaultKind> next = new ArrayList<>();
+    try {
+      while (System.nanoTime() - end < 0) {
+        pause(200, 1_500);
+        for (int i = random.nextInt(4) == 0 ? 2 : 1; i > 0; i--) {
+          if (next.isEmpty()) {
+            // Each in turn, so that a run of some length has had them all.
+            next.addAll(kinds);
+            Collections.shuffle(next, random);
+          }
+          inflict(next.remove(0));
+        }
+        pause(200, random.nextInt(4) == 0 ? 5_000 : 1_500);
+        boolean again = random.nextInt(4) == 0 && !down.isEmpty();
+        Map<FaultBus, FaultKind> restarted = mend();
+        if (again) {
+          pause(0, 3_000);
+          killAgain(restarted);
+          restarted = mend();
+        }
+        awaitReady(restarted);
+      }
+    } finally {
+      mend();
+    }
+  }
+
+  private void pause(int fromMillis, int toMillis) throws InterruptedException {
+    TimeUnit.MILLISECONDS.sleep(fromMillis + random.nextInt(toMillis - fromMillis));
+  }
+
+  private FaultBus any() {
+    return buses.all().get(random.nextInt(buses.all().size()));
+  }
+
+  private FaultBus leader() {
+    FaultBus other = any();
+    return buses.leader().orElse(other);
+  }
+
+  private void inflict(FaultKind kind) {
+    diary.count(kind);
+    switch (kind) {
+      case KILL -> kill(kind, any());
+      case KILL_LEADER -> kill(kind, leader());
+      case KILL_ALL -> buses.all().forEach(bus -> kill(kind, bus));
+      case PAUSE -> pause(random.nextBoolean() ? leader() : any());
+      case SLOW_FSYNC -> freeze(random.nextBoolean() ? leader() : any());
+      case FULL_DISK ->
+          (random.nextInt(3) == 0 ? buses.all() : List.of(leader())).forEach(this::fill);
+      case POWER_LOSS -> losePower(kind, List.of(random.nextBoolean() ? leader() : any()));
+      case POWER_LOSS_ALL -> losePower(kind, buses.all());
+    }
+  }
+
+  private void kill(FaultKind kind, FaultBus bus) {
+    if (down.containsKey(bus) || frozen.contains(bus)) {
+      return;
+    }
+    diary.note(kind + ": " + bus.name());
+    bus.kill();
+    down.put(bus, kind);
+  }
+
+  private void pause(FaultBus bus) {
+    if (!down.containsKey(bus) && !bus.isPaused() && bus.isUp()) {
+      diary.note("pause: " + bus.name());
+      bus.pause();
+    }
+  }
+
+  private void freeze(FaultBus bus) {
+    if (!down.containsKey(bus) && !frozen.contains(bus)) {
+      diary.note("slow-fsync: " + bus.name());
+      bus.disk().freeze();
+      frozen.add(bus);
+    }
+  }
+
+  private void fill(FaultBus bus) {
+    if (!down.containsKey(bus) && !frozen.contains(bus) && !full.contains(bus)) {
+      diary.note("full-disk: " + bus.name());
+      full.add(bus);
+      bus.disk().fill();
+    }
+  }
+
+  private void losePower(FaultKind kind, List<FaultBus> victims) {
+    List<FaultBus> up =
+        victims.stream().filter(bus -> !down.containsKey(bus) && !frozen.contains(bus)).toList();
+    up.forEach(bus -> diary.note(kind + ": " + bus.name()));
+    // All at once, as far as that goes, and the processes after their disks.
+    up.forEach(bus -> bus.disk().losePower());
+    up.forEach(FaultBus::kill);
+    for (FaultBus bus : up) {
+      bus.disk().unmount();
+      bus.disk().mount();
+      down.put(bus, kind);
+    }
+  }
+
+  /** Ends all faults; returns the buses that were started, which are not ready yet. */
+  Map<FaultBus, FaultKind> mend() {
+    frozen.forEach(bus -> bus.disk().thaw());
+    frozen.clear();
+    full.stream().map(FaultBus::disk).forEach(LoopDisk::free);
+    full.clear();
+    buses.all().stream().filter(FaultBus::isPaused).forEach(FaultBus::resume);
+    Map<FaultBus, FaultKind> restarted = new LinkedHashMap<>(down);
+    down.clear();
+    restarted.keySet().forEach(FaultBus::start);
+    if (!restarted.isEmpty()) {
+      diary.note("start: " + names(restarted));
+    }
+    return restarted;
+  }
+
+  private void killAgain(Map<FaultBus, FaultKind> restarted) {
+    diary.note("kill while they start: " + names(restarted));
+    restarted.keySet().forEach(FaultBus::kill);
+    down.putAll(restarted);
+  }
+
+  private static String names(Map<FaultBus, FaultKind> restarted) {
+    return String.join(", ", restarted.keySet().stream().map(FaultBus::name).toList());
+  }
+
+  private void awaitReady(Map<FaultBus, FaultKind> restarted) {
+    long begin = System.nanoTime();
+    Map<FaultKind, Long> slowest = new EnumMap<>(FaultKind.class);
+    restarted.forEach(
+        (bus, kind) -> {
+          awaitReady(bus);
+          slowest.merge(kind, (System.nanoTime() - begin) / 1_000_000, Math::max);
+        });
+    slowest.forEach(
+        (kind, millis) -> {
+          diary.recovered(kind, millis);
+          diary.note("ready after " + millis + " ms: " + names(restarted));
+        });
+  }
+
+  /**
+   * Waits until a bus takes clients.
+   *
+   * @throws DriverException if it does not, with the end of its log
+   */
+  static void awaitReady(FaultBus bus) {
+    bus.awaitListening();
+    if (!FaultBuses.await(() -> bus.state().isReady() || !bus.isUp(), READY) || !bus.isUp()) {
+      throw new DriverException(
+          bus.name()
+              + (bus.isUp()
+                  ? " is not ready after " + READY.toSeconds() + " s"
+                  : " ended by itself")
+              + ":\n"
+              + bus.tail());
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package io.eventbus.loadtest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.eventbus.loadtest.faults.buses.LoopDisk;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Durable topics under faults, with real processes. */
+@Timeout(900)
+class FaultsSystemIT {
+  @TempDir private Path directory = Path.of("");
+  private final StringWriter out = new StringWriter();
+
+  private int run(String... arguments) {
+    PrintWriter writer = new PrintWriter(out, true);
+    return LoadTest.commandLine(new Drivers())
+        .setOut(writer)
+        .setErr(writer)
+        .execute(
+            Stream.concat(
+                    Stream.of("faults", "durable", "--data=" + directory), Stream.of(arguments))
+                .toArray(String[]::new));
+  }
+
+  @Test
+  void aKilledBusKeepsItsPromises() throws Exception {
+    Path json = directory.resolve("result.json");
+    assertThat(run("--faults=kill", "--seconds=1", "--json=" + json)).as(out::toString).isZero();
+    assertThat(out.toString())
+        .containsSubsequence("kill: bus-1", "start: bus-1", "ready after", "all faults have ended")
+        .containsPattern("confirmed +[1-9]")
+        .containsPattern("findings +0");
+    assertThat(Files.readString(json)).contains("\"confirmed\"", "\"verdict\"", "\"diary\"");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5})
+  @Nightly
+  void oneBusKeepsItsPromises(int seed) {
+    assertThat(run("--seed=" + seed)).as(out::toString).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5})
+  @Nightly
+  void aBusWhoseDiskFailsKeepsItsPromises(int seed) {
+    assumeTrue(LoopDisk.lacks().isEmpty(), LoopDisk.lacks());
+    assertThat(run("--seed=" + seed, "--faults=power-loss,kill,slow-fsync,full-disk"))
+        .as(out::toString)
+        .isZero();
+  }
+}

@@ -27,8 +27,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>An existing shard gets listeners at the buses that are new. A listener whose bus has lost
  *       its files goes on with the next generation. It ends if its bus was removed, or is UP
  *       without a data directory; while its bus is away, it stays.
- *   <li>Voters are never changed here, whatever becomes of their buses: that takes knowledge of
- *       what they have on their disks.
+ *   <li>Votes move only with knowledge of what the replicas have on their disks, to those that have
+ *       caught up: to two more as soon as three could vote, and away from a bus that was removed,
+ *       has lost its files, or is away for too long. A vote for which there is no such replica
+ *       stays where it is.
  * </ul>
  */
 public final class ShardPlacement {
@@ -46,6 +48,103 @@ public final class ShardPlacement {
   public static ShardCommand.@Nullable Place next(RegistrySnapshot registry, int number) {
     ShardInfo shard = registry.shard(number);
     return shard == null ? first(registry, number) : changed(registry, shard);
+  }
+
+  /**
+   * Returns the next change of a shard that is placed, its votes included.
+   *
+   * @return a command that the state machine accepts in that snapshot; null if everything is as it
+   *     should be, or has to wait
+   */
+  public static ShardCommand.@Nullable Place next(
+      RegistrySnapshot registry, ShardInfo shard, ShardCondition condition) {
+    ShardCommand.Place listeners = changed(registry, shard);
+    return listeners != null ? listeners : new VotePlacement(registry, shard, condition).next();
+  }
+
+  /**
+   * Returns the next step to move the vote of a bus to another one. It is done when the bus votes
+   * no more.
+   *
+   * @param leaves whether the bus is to leave for good: then so many replicas have to be left that
+   *     have caught up as there are votes
+   */
+  public static PlacementStep moveVote(
+      RegistrySnapshot registry,
+      ShardInfo shard,
+      ShardCondition condition,
+      BusId bus,
+      boolean leaves) {
+    VotePlacement votes = new VotePlacement(registry, shard, condition);
+    ShardReplica replica = find(shard, bus);
+    if (replica == null) {
+      return condition.voters().stream().anyMatch(voter -> voter.bus().equals(bus))
+          ? PlacementStep.WAIT
+          : leaves
+              ? PlacementStep.DONE
+              : PlacementStep.refused("bus " + bus + " has no replica of the journals");
+    }
+    if (!condition.isSettled(shard)) {
+      return PlacementStep.WAIT;
+    }
+    long left = votes.caughtUpElsewhere(bus);
+    if (leaves && isLast(registry, bus)) {
+      return PlacementStep.DONE;
+    }
+    if (leaves && left < shard.voters().size()) {
+      return PlacementStep.refused(
+          "without bus "
+              + bus
+              + " the journals have "
+              + left
+              + " replicas that are UP and have caught up (expected: at least "
+              + shard.voters().size()
+              + ", so that as many vote as now)");
+    }
+    if (!replica.voter()) {
+      return PlacementStep.DONE;
+    }
+    ShardCommand.Place moved = votes.moved(replica);
+    return moved == null
+        ? PlacementStep.refused(
+            "no other bus can take the vote of bus "
+                + bus
+                + " (expected: a bus that does not vote, is UP, and has a replica that has caught"
+                + " up)")
+        : PlacementStep.submit(moved);
+  }
+
+  /**
+   * Returns the next step to take the replica of a bus away, its vote first. It is done when the
+   * registry names it no more.
+   */
+  public static PlacementStep remove(
+      RegistrySnapshot registry, ShardInfo shard, ShardCondition condition, BusId bus) {
+    PlacementStep vote = moveVote(registry, shard, condition, bus, true);
+    ShardReplica replica = find(shard, bus);
+    if (!vote.done() || replica == null || isLast(registry, bus)) {
+      return vote;
+    }
+    BusInfo info = registry.bus(bus);
+    if (info != null && info.state() == BusState.UP) {
+      return PlacementStep.refused(
+          "bus " + bus + " is UP (expected: that it drains, so that no client needs its replica)");
+    }
+    List<ShardReplica> left = new ArrayList<>(shard.replicas());
+    left.remove(replica);
+    return PlacementStep.submit(new ShardCommand.Place(shard.number(), shard.version(), left));
+  }
+
+  /** Returns whether there is no other bus, not even one that is DOWN and may come back. */
+  private static boolean isLast(RegistrySnapshot registry, BusId bus) {
+    return registry.buses().stream().allMatch(other -> other.id().equals(bus));
+  }
+
+  private static @Nullable ShardReplica find(ShardInfo shard, BusId bus) {
+    return shard.replicas().stream()
+        .filter(replica -> replica.bus().equals(bus))
+        .findFirst()
+        .orElse(null);
   }
 
   private static ShardCommand.@Nullable Place first(RegistrySnapshot registry, int number) {

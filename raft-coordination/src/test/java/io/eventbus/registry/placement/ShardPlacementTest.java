@@ -13,7 +13,10 @@ import io.eventbus.registry.state.RegistryState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +76,181 @@ class ShardPlacementTest {
       })
   void anExistingShard(String name, String buses, String replicas, String expected) {
     assertThat(next(withShard(scene(buses).state, replicas))).isEqualTo(expected);
+  }
+
+  /**
+   * Table with what the leader knows: the replicas that have caught up, then those that vote if
+   * these are not the wanted ones, then buses that are gone.
+   */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "as it should be   | a-x-1 b-x-1 c-x-1       | a1* b1* c1*    | a1 b1 c1    |  |  | none",
+        "one, two caught up | a-x-1 b-x-1 c-x-1      | a1* b1 c1      | a1 b1       |  |  | none",
+        "one becomes three | a-x-1 b-x-1 c-x-1       | a1* b1 c1      | a1 b1 c1    |  |  | a1* b1* c1*",
+        "of four zones     | a-x-1 b-x-1 c-y-1 d-z-1 | a1* b1 c1 d1   | a1 b1 c1 d1 |  |  | a1* b1 c1* d1*",
+        "one of them DOWN  | a-x-1 b-x-1 c-x-1-down  | a1* b1 c1      | a1 b1 c1    |  |  | none",
+        "one of them drains | a-x-1 b-x-1 c-x-1-draining | a1* b1 c1  | a1 b1 c1    |  |  | none",
+        "a new bus first   | a-x-1 b-x-1 c-x-1       | a1* b1         | a1 b1       |  |  | a1* b1 c1",
+        "DOWN, not gone    | a-x-1-down b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | b1 c1 d1 |  |  | none",
+        "gone              | a-x-1-down b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | b1 c1 d1 |  | a | a1 b1* c1* d1*",
+        "gone, and removed | b-x-1 c-x-1 d-x-1       | a1* b1* c1* d1 | b1 c1 d1    |  |  | b1* c1* d1*",
+        "gone, none else   | a-x-1-down b-x-1 c-x-1  | a1* b1* c1*    | b1 c1       |  | a | none",
+        "gone, one behind  | a-x-1-down b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | b1 c1   |  | a | none",
+        "gone, one is DOWN | a-x-1-down b-x-1 c-x-1 d-x-1-down | a1* b1* c1* d1 | b1 c1 d1 |  | a | none",
+        "gone, zones       | a-x-1-down b-x-1 c-y-1 d-y-1 e-z-1 | a1* b1* c1* d1 e1 | b1 c1 d1 e1 |  | a | a1 b1* c1* d1 e1*",
+        "gone, but UP      | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | b1 c1 d1    |  | a | none",
+        "without a majority of what is committed | a-x-1-down b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | d1 |  | a | none",
+        "two are gone      | a-x-1-down b-x-1-down c-x-1 d-x-1 e-x-1 | a1* b1* c1* d1 e1 | c1 d1 e1 |  | a b | a1 b1* c1* d1* e1",
+        "other files       | a-x-2 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | b1 c1 d1    |  |  | a2 b1* c1* d1*",
+        "its own new files | a-x-2 b-x-1 c-x-1       | a1* b1* c1*    | b1 c1 a2    |  |  | a2* b1* c1*",
+        "these are behind  | a-x-2 b-x-1 c-x-1       | a1* b1* c1*    | a1 b1 c1    |  |  | none",
+        "no files          | a-x-0 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | b1 c1 d1    |  |  | b1* c1* d1*",
+        "a vote is moving  | a-x-1-down b-x-1 c-x-1 d-x-1 e-x-1 | a1 b1* c1* d1* e1 | b1 c1 d1 e1 | a1 b1 c1 | a | none",
+        "it has not arrived | a-x-1-down b-x-1 c-x-1 d-x-1-down e-x-1 | a1 b1* c1* d1* e1 | b1 c1 e1 | a1 b1 c1 | a | a1 b1* c1* d1 e1*",
+        "and goes back     | a-x-1 b-x-1 c-x-1 d-x-1-down | a1 b1* c1* d1* | a1 b1 c1 | a1 b1 c1 |  | a1* b1* c1* d1",
+        "no second one     | a-x-1-down b-x-1-down c-x-1 d-x-1 e-x-1 | a1 b1* c1* d1* e1 | c1 d1 e1 | a1 b1 c1 | a b | none",
+        "growing, one is DOWN | a-x-1 b-x-1-down c-x-1 d-x-1 | a1* b1* c1* d1 | a1 c1 d1 | a1 c1 |  | a1* b1 c1* d1*",
+        "five, one is gone | a-x-1 b-x-1 c-x-1 d-x-1 f-x-1 | a1* b1* c1* d1* e1* f1 | a1 b1 c1 d1 f1 |  |  | a1* b1* c1* d1* f1*",
+      })
+  void theVotes(
+      String name,
+      String buses,
+      String replicas,
+      String caughtUp,
+      @Nullable String voters,
+      @Nullable String gone,
+      String expected) {
+    RegistryState state = withShard(scene(buses).state, replicas);
+    ShardInfo shard = shard(state);
+    ShardCommand.Place next =
+        ShardPlacement.next(state.snapshot(), shard, condition(shard, caughtUp, voters, gone));
+    assertThat(next == null ? "none" : shown(next.replicas())).isEqualTo(expected);
+    if (next != null) {
+      Scene scene = new Scene();
+      scene.state = state;
+      assertThat(scene.apply(next)).isInstanceOf(CommandResult.ShardPlaced.class);
+    }
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "a listener        | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | done",
+        "a voter           | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | b | a1* b1 c1* d1*",
+        "the only one      | a-x-1 b-x-1             | a1* b1         | a1 b1       |  | a | a1 b1*",
+        "a vote is moving  | a-x-1 b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 | a1 b1 c1 | a | wait",
+        "it has moved      | a-x-1 b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 |  | a | done",
+        "none for it       | a-x-1 b-x-1 c-x-1       | a1* b1* c1*    | a1 b1 c1    |  | b | refused: no other bus can",
+        "none that is not behind | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 |  | b | refused: no other bus can",
+        "no replica        | a-x-1 b-x-1 c-x-1 d-x-0 | a1* b1* c1*    | a1 b1 c1    |  | d | refused: bus d has no replica",
+      })
+  void aVoteThatAnOperatorMoves(
+      String name,
+      String buses,
+      String replicas,
+      String caughtUp,
+      @Nullable String voters,
+      String bus,
+      String expected) {
+    RegistryState state = withShard(scene(buses).state, replicas);
+    ShardInfo shard = shard(state);
+    assertThat(
+            shown(
+                ShardPlacement.moveVote(
+                    state.snapshot(),
+                    shard,
+                    condition(shard, caughtUp, voters, null),
+                    new BusId(bus),
+                    false)))
+        .startsWith(expected);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "a listener        | a-x-1 b-x-1 c-x-1 d-x-1-draining | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | a1* b1* c1*",
+        "a listener DOWN   | a-x-1 b-x-1 c-x-1 d-x-1-down | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | a1* b1* c1*",
+        "it is UP          | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | refused: bus d is UP",
+        "a voter           | a-x-1-draining b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | a | a1 b1* c1* d1*",
+        "it still votes    | a-x-1-draining b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 | a1 b1 c1 | a | wait",
+        "it votes no more  | a-x-1-draining b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 |  | a | b1* c1* d1*",
+        "it is named no more | a-x-1-draining b-x-1 c-x-1 d-x-1 | b1* c1* d1* | b1 c1 d1 |  | a | done",
+        "one of three      | a-x-1 b-x-1 c-x-1-draining | a1* b1* c1*    | a1 b1 c1    |  | c | refused: without bus c the journals have 2 replicas",
+        "the others are behind | a-x-1 b-x-1 c-x-1 d-x-1-draining | a1* b1* c1* d1 | a1 b1 d1 |  | d | refused: without bus d the journals have 2 replicas",
+        "another one is DOWN | a-x-1 b-x-1 c-x-1-down d-x-1-draining | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | refused: without bus d the journals have 2 replicas",
+        "one of two        | a-x-1-draining b-x-1    | a1* b1         | a1 b1       |  | a | a1 b1*",
+        "the last one      | a-x-1-draining          | a1*            | a1          |  | a | done",
+        "the other is DOWN | a-x-1-draining b-x-1-down | a1* b1       | a1 b1       |  | a | refused: without bus a the journals have 0 replicas",
+      })
+  void aReplicaThatAnOperatorRemoves(
+      String name,
+      String buses,
+      String replicas,
+      String caughtUp,
+      @Nullable String voters,
+      String bus,
+      String expected) {
+    RegistryState state = withShard(scene(buses).state, replicas);
+    ShardInfo shard = shard(state);
+    assertThat(
+            shown(
+                ShardPlacement.remove(
+                    state.snapshot(),
+                    shard,
+                    condition(shard, caughtUp, voters, null),
+                    new BusId(bus))))
+        .startsWith(expected);
+  }
+
+  @Test
+  void aBusIsAwayWhenItsLeaseHasRunOutForLong() {
+    Scene scene = scene("a-x-1 b-x-1-down c-x-1");
+    RegistryState state = withShard(scene.state, "a1* b1 c1");
+    long end =
+        Objects.requireNonNull(state.snapshot().bus(new BusId("b"))).lease().expiresAtMillis();
+    long now = state.snapshot().timeMillis();
+    assertThat(ShardCondition.away(state.snapshot(), shard(state), now - end))
+        .containsExactly(new BusId("b"));
+    assertThat(ShardCondition.away(state.snapshot(), shard(state), now - end + 1)).isEmpty();
+  }
+
+  private static ShardInfo shard(RegistryState state) {
+    return Objects.requireNonNull(state.snapshot().shard(1));
+  }
+
+  private static ShardCondition condition(
+      ShardInfo shard, String caughtUp, @Nullable String voters, @Nullable String gone) {
+    return new ShardCondition(
+        voters == null
+            ? shard.voters().stream().map(ReplicaId::of).collect(Collectors.toSet())
+            : ids(voters),
+        ids(caughtUp),
+        gone == null
+            ? Set.of()
+            : Stream.of(gone.split(" ", -1)).map(BusId::new).collect(Collectors.toSet()));
+  }
+
+  private static Set<ReplicaId> ids(String replicas) {
+    return Stream.of(replicas.split(" ", -1))
+        .map(each -> new ReplicaId(new BusId(each.substring(0, 1)), each.charAt(1) - '0'))
+        .collect(Collectors.toSet());
+  }
+
+  private static String shown(PlacementStep step) {
+    ShardCommand.Place place = step.place();
+    return step.refusal() != null
+        ? "refused: " + step.refusal()
+        : place != null ? shown(place.replicas()) : step.done() ? "done" : "wait";
+  }
+
+  private static String shown(List<ShardReplica> replicas) {
+    return replicas.stream()
+        .map(each -> each.bus() + "" + each.generation() + (each.voter() ? "*" : ""))
+        .collect(Collectors.joining(" "));
   }
 
   @Test
@@ -142,8 +320,6 @@ class ShardPlacementTest {
     scene.state = state;
     assertThat(scene.apply(next)).isInstanceOf(CommandResult.ShardPlaced.class);
     assertThat(ShardPlacement.next(scene.state.snapshot(), 1)).isNull();
-    return next.replicas().stream()
-        .map(each -> each.bus() + "" + each.generation() + (each.voter() ? "*" : ""))
-        .collect(Collectors.joining(" "));
+    return shown(next.replicas());
   }
 }

@@ -15,7 +15,7 @@ import java.util.function.LongConsumer;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
-import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.server.RaftServer;
 
 /**
@@ -45,8 +45,8 @@ final class AppendEntriesHandler implements LinkService {
 
   /** Groups that are served here. */
   interface Groups {
-    /** Returns a group; fails if there is no such group here. */
-    Served of(RaftGroupId group) throws IOException;
+    /** Returns the group of a message; fails if it is for no member here. */
+    Served of(RaftRpcRequestProto head) throws IOException;
   }
 
   /**
@@ -78,8 +78,8 @@ final class AppendEntriesHandler implements LinkService {
     Target target;
     try {
       append = AppendEntriesRequestProto.parseFrom(request);
-      RaftGroupId group = RaftTransport.group(append.getServerRequest());
-      target = new Target(server.getDivision(group), groups.of(group));
+      RaftRpcRequestProto head = append.getServerRequest();
+      target = new Target(server.getDivision(RaftTransport.group(head)), groups.of(head));
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }

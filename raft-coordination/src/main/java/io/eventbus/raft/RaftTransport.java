@@ -41,6 +41,7 @@ import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.rpc.RpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerRpc;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,6 +89,9 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
 
   private final RpcType type = new LinkRpcType();
 
+  /** Member that answers here. */
+  private volatile ByteString member = ByteString.EMPTY;
+
   private volatile @Nullable RaftServer server;
 
   /** Check that has not passed yet; null for none. */
@@ -115,11 +119,20 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   }
 
   /**
-   * Admits messages to a group to the server, once it has started.
+   * Admits messages to a group to the server, once it has started. Messages to another member are
+   * refused, also if that was reached at the same address: a bus that has lost its files answers as
+   * another member than before, or its answers would count for what is lost.
    *
+   * @param self the member that this server is
    * @param behind told where the leader's log begins, if that is behind the end of the log here
    */
-  void admit(RaftGroupId group, DurableAckGuard guard, LeaderContact contact, LongConsumer behind) {
+  void admit(
+      RaftPeerId self,
+      RaftGroupId group,
+      DurableAckGuard guard,
+      LeaderContact contact,
+      LongConsumer behind) {
+    member = self.toByteString();
     groups.put(group, new AppendEntriesHandler.Served(guard, contact, behind));
   }
 
@@ -134,10 +147,19 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
     void check(RaftServer server) throws IOException;
   }
 
-  private AppendEntriesHandler.Served served(RaftGroupId group) throws IOException {
+  private AppendEntriesHandler.Served served(RaftRpcRequestProto head) throws IOException {
+    RaftGroupId group = group(head);
     AppendEntriesHandler.Served served = groups.get(group);
     if (served == null) {
       throw new GroupMismatchException("group " + group + " is not served here");
+    }
+    if (!head.getReplyId().equals(member)) {
+      throw new GroupMismatchException(
+          "a message to "
+              + bus(head)
+              + " (expected: to "
+              + RaftPeerId.valueOf(member)
+              + ", which is at this address)");
     }
     return served;
   }
@@ -154,23 +176,24 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
             server, this::served, workers, this::after, deadline.dividedBy(2)));
     offer(
         services.requestVote(),
-        request ->
-            CompletableFuture.completedFuture(
-                server.requestVote(RequestVoteRequestProto.parseFrom(request)).toByteArray()));
+        request -> {
+          RequestVoteRequestProto vote = RequestVoteRequestProto.parseFrom(request);
+          var unused = served(vote.getServerRequest());
+          return CompletableFuture.completedFuture(server.requestVote(vote).toByteArray());
+        });
     offer(
         services.installSnapshot(),
         request -> {
           InstallSnapshotRequestProto snapshot = InstallSnapshotRequestProto.parseFrom(request);
-          RaftGroupId group = group(snapshot.getServerRequest());
-          RaftServer.Division division = server.getDivision(group);
+          AppendEntriesHandler.Served served = served(snapshot.getServerRequest());
+          RaftServer.Division division = server.getDivision(group(snapshot.getServerRequest()));
           if (snapshot.hasNotification()) {
             return CompletableFuture.completedFuture(
-                noted(served(group), division, snapshot).toByteArray());
+                noted(served, division, snapshot).toByteArray());
           }
           InstallSnapshotReplyProto reply = RedundantSnapshotReply.reply(division, snapshot);
           if (reply == null) {
             ListenerPromotionGuard.end(division);
-            AppendEntriesHandler.Served served = served(group);
             long now = served.contact().now();
             reply =
                 served.guard().install(division, snapshot, () -> server.installSnapshot(snapshot));
@@ -182,11 +205,12 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
         });
     offer(
         services.startElection(),
-        request ->
-            CompletableFuture.completedFuture(
-                server
-                    .startLeaderElection(StartLeaderElectionRequestProto.parseFrom(request))
-                    .toByteArray()));
+        request -> {
+          StartLeaderElectionRequestProto start =
+              StartLeaderElectionRequestProto.parseFrom(request);
+          var unused = served(start.getServerRequest());
+          return CompletableFuture.completedFuture(server.startLeaderElection(start).toByteArray());
+        });
   }
 
   /** Takes note that this member needs entries that the leader has no more. */

@@ -159,7 +159,7 @@ public final class RatisServer implements AutoCloseable {
             wiring.workers(),
             wiring.raftLoop());
     LeaderContact contact = new LeaderContact(System::nanoTime);
-    transport.admit(id, new DurableAckGuard(replica.logFailed()), contact, replica.behind());
+    transport.admit(self, id, new DurableAckGuard(replica.logFailed()), contact, replica.behind());
     LogCheck check = replica.check();
     if (check != null) {
       transport.hold(started -> check.check(started.getDivision(id).getRaftLog()));

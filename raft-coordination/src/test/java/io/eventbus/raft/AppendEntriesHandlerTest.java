@@ -71,9 +71,9 @@ class AppendEntriesHandlerTest {
   private final AppendEntriesHandler service =
       new AppendEntriesHandler(
           fake(RaftServer.class, this::ofServer),
-          group ->
+          head ->
               new AppendEntriesHandler.Served(
-                  group.equals(GROUP) ? disk : other, contact, begin -> {}),
+                  RaftTransport.group(head).equals(GROUP) ? disk : other, contact, begin -> {}),
           work::add,
           (delay, task) -> later.add(task),
           Duration.ofMillis(150));

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -28,11 +29,13 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.DivisionInfo;
@@ -78,7 +81,11 @@ class RaftTransportTest {
             workers,
             links.useDedicatedLoop(Set.of(RaftServices.RAFT)));
     transport.admit(
-        GROUP, new DurableAckGuard(() -> false), new LeaderContact(System::nanoTime), begin -> {});
+        RaftPeerId.valueOf(links.identity().bus()),
+        GROUP,
+        new DurableAckGuard(() -> false),
+        new LeaderContact(System::nanoTime),
+        begin -> {});
     return transport;
   }
 
@@ -102,12 +109,7 @@ class RaftTransportTest {
     PeerBook peers = new PeerBook();
     peers.learn("bus-b", address);
     RaftTransport ours = transport(here, peers, address);
-    RequestVoteRequestProto request =
-        RequestVoteRequestProto.newBuilder()
-            .setServerRequest(
-                RaftRpcRequestProto.newBuilder()
-                    .setReplyId(RaftPeerId.valueOf("bus-b").toByteString()))
-            .build();
+    RequestVoteRequestProto request = vote("bus-b");
 
     theirs.serve(dismissive());
     assertThatThrownBy(() -> ours.requestVote(request)).isInstanceOf(IOException.class);
@@ -116,6 +118,48 @@ class RaftTransportTest {
     RequestVoteReplyProto reply = ours.requestVote(request);
     assertThat(reply.getTerm()).isEqualTo(7);
     assertThat(reply.getShouldShutdown()).isFalse();
+  }
+
+  private static RequestVoteRequestProto vote(String of) {
+    return RequestVoteRequestProto.newBuilder()
+        .setServerRequest(
+            RaftRpcRequestProto.newBuilder()
+                .setReplyId(RaftPeerId.valueOf(of).toByteString())
+                .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString())))
+        .build();
+  }
+
+  @Test
+  void aMessageToAnotherMemberAtTheSameAddressIsRefused() throws IOException {
+    InetSocketAddress address =
+        there.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    RaftTransport theirs = transport(there, new PeerBook(), address);
+    theirs.serve(
+        fake(
+            RaftServer.class,
+            (method, arguments) -> {
+              assertThat(method).isEqualTo("getDivision");
+              return division();
+            }));
+    theirs.start();
+    PeerBook peers = new PeerBook();
+    peers.learn("bus-b~1", address);
+    RaftTransport ours = transport(here, peers, address);
+    RaftRpcRequestProto head = vote("bus-b~1").getServerRequest();
+    for (Callable<?> message :
+        List.<Callable<?>>of(
+            () -> ours.requestVote(vote("bus-b~1")),
+            () -> ours.appendEntries(entries(false).toBuilder().setServerRequest(head).build()),
+            () ->
+                ours.installSnapshot(
+                    InstallSnapshotRequestProto.newBuilder().setServerRequest(head).build()),
+            () ->
+                ours.startLeaderElection(
+                    StartLeaderElectionRequestProto.newBuilder().setServerRequest(head).build()))) {
+      assertThatThrownBy(message::call)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("a message to bus-b~1 (expected: to bus-b,");
+    }
   }
 
   /** Returns an engine that is busy with its first entries until somebody completes them. */

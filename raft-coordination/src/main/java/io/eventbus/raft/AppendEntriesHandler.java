@@ -52,7 +52,7 @@ final class AppendEntriesHandler implements LinkService {
   /**
    * Repairs of a group that is served here.
    *
-   * @param behind told where the leader's log begins, if that is behind the end of the log here
+   * @param behind told where the leader's log begins, if the log here has not got so far
    */
   record Served(DurableAckGuard guard, LeaderContact contact, LongConsumer behind) {}
 

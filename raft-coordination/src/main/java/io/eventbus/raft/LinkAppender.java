@@ -296,7 +296,7 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
    */
   private void leaveBehind() throws InterruptedException, IOException {
     snapshots.tellBegin();
-    if (beat()) {
+    if (shouldInstallSnapshot() != null && beat()) {
       TimeUnit.MILLISECONDS.sleep(heartbeatMillis());
     }
   }

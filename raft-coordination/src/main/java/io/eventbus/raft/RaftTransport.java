@@ -41,6 +41,8 @@ import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.rpc.RpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerRpc;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.jspecify.annotations.Nullable;
 
@@ -124,7 +126,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
    * another member than before, or its answers would count for what is lost.
    *
    * @param self the member that this server is
-   * @param behind told where the leader's log begins, if that is behind the end of the log here
+   * @param behind told where the leader's log begins, if the log here has not got so far
    */
   void admit(
       RaftPeerId self,
@@ -213,16 +215,27 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
         });
   }
 
-  /** Takes note that this member needs entries that the leader has no more. */
+  /**
+   * Answers where the log here ends, if it agrees with the first entry that the leader has, and
+   * otherwise takes note that this member needs entries that the leader has no more.
+   */
   private static InstallSnapshotReplyProto noted(
       AppendEntriesHandler.Served served,
       RaftServer.Division division,
       InstallSnapshotRequestProto notice) {
-    served.behind().accept(notice.getNotification().getFirstAvailableTermIndex().getIndex());
-    return InstallSnapshotReplyProto.newBuilder()
-        .setTerm(division.getInfo().getCurrentTerm())
-        .setResult(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE)
-        .build();
+    TermIndex begin = TermIndex.valueOf(notice.getNotification().getFirstAvailableTermIndex());
+    RaftLog log = division.getRaftLog();
+    InstallSnapshotReplyProto.Builder reply =
+        InstallSnapshotReplyProto.newBuilder().setTerm(division.getInfo().getCurrentTerm());
+    // Leaders cut their logs only up to what is committed.
+    if (log.getLastCommittedIndex() >= begin.getIndex() || log.contains(begin)) {
+      return reply
+          .setResult(InstallSnapshotResult.ALREADY_INSTALLED)
+          .setSnapshotIndex(log.getNextIndex() - 1)
+          .build();
+    }
+    served.behind().accept(begin.getIndex());
+    return reply.setResult(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE).build();
   }
 
   static RaftGroupId group(RaftRpcRequestProto head) {

@@ -350,12 +350,41 @@ public final class RatisGroup
     return served.stream().anyMatch(bus -> !now.contains(bus));
   }
 
+  /**
+   * Returns whether the members were changed without this bus, as far as it knows: a bus that is
+   * taken out is told of the change, and not of its end.
+   */
+  public boolean isTakenOut() {
+    try {
+      RaftConfiguration now = server.getDivision(group).getRaftConf();
+      // Before the first entry of the log has said who the members are, this bus only waits.
+      return now.getLogEntryIndex() >= 0
+          && now.getCurrentPeers(RaftPeerRole.FOLLOWER).stream().noneMatch(this::isSelf)
+          && now.getCurrentPeers(RaftPeerRole.LISTENER).stream().noneMatch(this::isSelf);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private boolean isSelf(RaftPeer peer) {
+    return peer.getId().equals(self);
+  }
+
   /** Returns the ids of all members. */
   public List<String> memberIds() {
     RaftMembers now = members();
     List<String> ids = new ArrayList<>(now.voterIds());
     ids.addAll(now.listenerIds());
     return ids;
+  }
+
+  /** Returns the index up to which the log is known to be committed here; -1 for none. */
+  public long committed() {
+    try {
+      return server.getDivision(group).getRaftLog().getLastCommittedIndex();
+    } catch (IOException | IllegalStateException e) {
+      return -1;
+    }
   }
 
   /** Returns the index of the first entry that is in the log here; -1 for none. */

@@ -92,7 +92,7 @@ public final class RatisServer implements AutoCloseable {
    * @param startup whether files are created
    * @param check the check of the log that was read, before anything is sent or answered; null for
    *     none
-   * @param behind told where the leader's log begins, if that is behind the end of the log here
+   * @param behind told where the leader's log begins, if the log here has not got so far
    */
   public record Replica(
       UUID id,

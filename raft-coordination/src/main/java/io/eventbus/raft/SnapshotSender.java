@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.util.UUID;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LogAppender;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -71,8 +72,9 @@ final class SnapshotSender {
   }
 
   /**
-   * Tells the follower where the log begins, behind the end of its own, and that there is no
-   * snapshot; about once a second, since it may have been restarted.
+   * Tells the follower where the log begins, behind what it is known to have, and that there is no
+   * snapshot; about once a second, since it may have been restarted. A follower that has more than
+   * was known of it is sent what comes behind that.
    */
   void tellBegin() throws InterruptedIOException {
     TermIndex begin = appender.shouldNotifyToInstallSnapshot();
@@ -80,22 +82,29 @@ final class SnapshotSender {
       return;
     }
     told = Timestamp.currentTime();
-    if (!logged) {
+    try {
+      onTold(begin, rpc.installSnapshot(appender.newInstallSnapshotNotificationRequest(begin)));
+    } catch (InterruptedIOException e) {
+      throw e;
+    } catch (IOException e) {
+      log.debug("{}: not told that the log begins at {}", appender, begin, e);
+    }
+  }
+
+  private void onTold(TermIndex begin, InstallSnapshotReplyProto reply) {
+    FollowerInfo follower = appender.getFollower();
+    if (reply.getResult() == InstallSnapshotResult.ALREADY_INSTALLED) {
+      // Only where to go on: whether the entry before agrees is checked as with any entry.
+      follower.setNextIndex(
+          Math.min(reply.getSnapshotIndex() + 1, appender.getRaftLog().getNextIndex()));
+    } else if (!logged) {
       logged = true;
       log.warn(
           "{}: the follower's next entry is {}, the log begins at {}: the follower needs a copy of"
               + " the state",
           appender,
-          appender.getFollower().getNextIndex(),
+          follower.getNextIndex(),
           begin.getIndex());
-    }
-    try {
-      InstallSnapshotReplyProto unused =
-          rpc.installSnapshot(appender.newInstallSnapshotNotificationRequest(begin));
-    } catch (InterruptedIOException e) {
-      throw e;
-    } catch (IOException e) {
-      log.debug("{}: not told that the log begins at {}", appender, begin, e);
     }
   }
 

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * Replicas of a shard as the detector of a leader's end sees them: by the names of their buses, as
  * links know these.
  */
-record LeaderCrashes(LinkNode node, PeerBook peers, RatisGroup group, List<ShardMember> members)
+record LeaderCrashes(LinkNode node, PeerBook peers, RatisGroup group)
     implements LeaderCrashDetector.Links, LeaderCrashDetector.Raft {
   private String member(String bus) {
-    for (ShardMember member : members) {
-      if (ShardMember.bus(member.id()).equals(bus)) {
-        return member.id();
+    for (String id : group.memberIds()) {
+      if (ShardMember.bus(id).equals(bus)) {
+        return id;
       }
     }
     return bus;

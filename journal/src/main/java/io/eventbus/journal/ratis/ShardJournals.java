@@ -38,7 +38,6 @@ import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreLease;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TopicFilter;
-import io.eventbus.raft.members.PeerBook;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -266,16 +265,37 @@ public final class ShardJournals implements Journals, AutoCloseable {
    * @throws IllegalArgumentException if the address cannot be read
    */
   public void learn(String member, String address) {
-    InetSocketAddress parsed = PeerBook.parse(address);
-    if (parsed == null) {
-      throw new IllegalArgumentException(
-          "address of " + member + ": " + address + " (expected: host:port)");
-    }
+    InetSocketAddress parsed = ShardMember.parse(member, address);
     learned.put(member, parsed);
     ShardServer shard = current;
     if (shard != null) {
       shard.learn(member, parsed);
     }
+  }
+
+  /**
+   * Changes the members of the shard, where this replica leads. The votes change one after the
+   * other, so that a majority before and one after a step always have a voter in common; members
+   * with the same id and another address are not changed. If the change fails, or the leader does
+   * meanwhile, a part of it may be done: the same call at the leader goes on from there.
+   *
+   * <p>Complete once Raft has the configuration, or within 3 minutes. A leader that is to have no
+   * vote hands the leadership over when all else is done, and the call fails; the next leader takes
+   * the vote.
+   *
+   * @param members all members from now on, with the addresses at which their buses are reached
+   * @return fails with {@link JournalsUnavailableException} if this replica does not lead, another
+   *     change is under way, a member that is to be admitted is away or behind, or the outcome is
+   *     not known
+   * @throws IllegalArgumentException if none of them votes, two have the same id, or an address
+   *     cannot be read
+   */
+  public CompletableFuture<Void> changeMembers(List<ShardMember> members) {
+    ShardReplicas.check(members);
+    ShardServer shard = current;
+    return shard == null
+        ? CompletableFuture.failedFuture(unavailable())
+        : shard.changeMembers(members);
   }
 
   @Override

@@ -1,5 +1,8 @@
 package io.eventbus.journal.ratis;
 
+import io.eventbus.raft.members.PeerBook;
+import java.net.InetSocketAddress;
+
 /**
  * Replica of a shard.
  *
@@ -11,6 +14,25 @@ public record ShardMember(String id, String address, boolean voter) {
   /** Returns the id of the replica of a bus. */
   public static String id(String bus, int generation) {
     return bus + "~" + generation;
+  }
+
+  /**
+   * Returns an address that is not looked up yet.
+   *
+   * @throws IllegalArgumentException if it cannot be read
+   */
+  static InetSocketAddress parse(String id, String address) {
+    InetSocketAddress parsed = PeerBook.parse(address);
+    if (parsed == null) {
+      throw new IllegalArgumentException(
+          "address of " + id + ": " + address + " (expected: host:port)");
+    }
+    return parsed;
+  }
+
+  /** Returns where the links of the bus are reached. */
+  InetSocketAddress socketAddress() {
+    return parse(id, address);
   }
 
   /** Returns the name of the bus, by which its links know it. */

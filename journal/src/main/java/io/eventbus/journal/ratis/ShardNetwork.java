@@ -12,7 +12,6 @@ import io.eventbus.raft.members.PeerBook;
 import io.eventbus.raft.repair.LeaderCrashDetector;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -44,7 +43,6 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
   private static final Duration COMMIT_DELAY = Duration.ofMillis(1);
 
   private final ShardOptions options;
-  private final List<ShardMember> members;
   private final LinkNode links;
   private final DedicatedLoop loop;
   private final PeerBook peers = new PeerBook();
@@ -61,16 +59,10 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
    */
   ShardNetwork(ShardOptions options, ShardReplicas replicas) {
     this.options = options;
-    members = replicas.members();
     links = replicas.links();
     loop = links.useDedicatedLoop(Set.of(KIND));
     for (ShardMember member : replicas.members()) {
-      InetSocketAddress address = PeerBook.parse(member.address());
-      if (address == null) {
-        throw new IllegalArgumentException(
-            "address of " + member.id() + ": " + member.address() + " (expected: host:port)");
-      }
-      peers.learn(member.id(), address);
+      peers.learn(member.id(), member.socketAddress());
     }
   }
 
@@ -133,7 +125,7 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
             System::nanoTime);
     receiver = created;
     sender = log;
-    LeaderCrashes ports = new LeaderCrashes(links, peers, started, members);
+    LeaderCrashes ports = new LeaderCrashes(links, peers, started);
     LeaderCrashDetector detector =
         new LeaderCrashDetector(
             ports,

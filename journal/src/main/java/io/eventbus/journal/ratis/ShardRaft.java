@@ -8,10 +8,10 @@ import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.LongConsumer;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.protocol.RaftGroup;
@@ -20,6 +20,7 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,7 +90,7 @@ final class ShardRaft implements Closeable {
    * Starts one member of several.
    *
    * @param check the check of its log, before it sends and answers anything
-   * @param behind told where the leader's log begins, if that is behind the end of the log here
+   * @param behind told where the leader's log begins, if the log here has not got so far
    */
   static ShardRaft startMember(
       ShardOptions options,
@@ -130,11 +131,12 @@ final class ShardRaft implements Closeable {
     return group;
   }
 
-  /** Hands the leadership over to a voter that has caught up, so that no election is needed. */
-  void handOver(ShardOptions options) {
-    if (!group.isLeaderReady()) {
-      return;
-    }
+  /**
+   * Hands the leadership over to a voter that has caught up, so that no election is needed.
+   *
+   * @return the next leader; null if none is present. The future may fail as Ratis does
+   */
+  CompletableFuture<@Nullable String> handOver(ShardOptions options) {
     Map<String, Long> positions = group.positions();
     Map<String, Long> silence = group.followerSilenceMillis();
     long alive = options.tuning().electionTimeoutMax().toMillis();
@@ -144,17 +146,27 @@ final class ShardRaft implements Closeable {
             .filter(id -> silence.getOrDefault(id, Long.MAX_VALUE) < alive)
             .max(Comparator.comparing(id -> positions.getOrDefault(id, -1L)))
             .orElse(null);
-    if (next == null) {
+    return next == null
+        ? CompletableFuture.completedFuture(null)
+        : group
+            .transferLeadership(next, HAND_OVER_MILLIS)
+            .orTimeout(2 * HAND_OVER_MILLIS, TimeUnit.MILLISECONDS)
+            .thenApply(nothing -> next);
+  }
+
+  /** Hands the leadership over, if this bus leads, before it ends. */
+  void leave(ShardOptions options) {
+    if (!group.isLeaderReady()) {
       return;
     }
     try {
-      group
-          .transferLeadership(next, HAND_OVER_MILLIS)
-          .get(2 * HAND_OVER_MILLIS, TimeUnit.MILLISECONDS);
-      LOG.info("{}: {} leads now", options.shown(), next);
+      String next = handOver(options).get();
+      if (next != null) {
+        LOG.info("{}: {} leads now", options.shown(), next);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
+    } catch (ExecutionException e) {
       LOG.info("{}: the leadership was not handed over: {}", options.shown(), e.toString());
     }
   }

@@ -10,7 +10,9 @@ import java.util.stream.Collectors;
  * Replicas of a shard at several buses.
  *
  * @param links the links of this bus, which outlive the shard
- * @param members all replicas, that of this bus among them; those with which the shard was created
+ * @param members all replicas, that of this bus among them: those with which the shard is created.
+ *     A replica that is to be admitted later states the present ones, and itself as one that does
+ *     not vote. What the log says of the members wins
  */
 public record ShardReplicas(LinkNode links, List<ShardMember> members) {
   private static final int MAX_MEMBERS = 1_024;
@@ -18,10 +20,22 @@ public record ShardReplicas(LinkNode links, List<ShardMember> members) {
   /**
    * Checks the members.
    *
-   * @throws IllegalArgumentException if there is no voter, or two have one id
+   * @throws IllegalArgumentException if there is no voter, two have one id, or an address cannot be
+   *     read
    */
   public ShardReplicas {
     members = List.copyOf(members);
+    check(members);
+  }
+
+  /**
+   * Checks members.
+   *
+   * @throws IllegalArgumentException if there is no voter, two have one id, or an address cannot be
+   *     read
+   */
+  static void check(List<ShardMember> members) {
+    members.forEach(ShardMember::socketAddress);
     Set<String> ids = new HashSet<>();
     members.forEach(member -> ids.add(member.id()));
     if (ids.size() != members.size()

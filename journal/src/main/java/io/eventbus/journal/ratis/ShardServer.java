@@ -47,6 +47,7 @@ final class ShardServer implements AutoCloseable {
   private static final long READY_POLL_MILLIS = 5;
   private static final long SWEEP_MILLIS = 100;
   private static final long SNAPSHOT_CHECK_MILLIS = 1_000;
+  private static final long MEMBERS_CHECK_MILLIS = 200;
   private static final long CONFIRM_PAUSE_MILLIS = 100;
   private static final int RAFT_WORKERS = 2;
 
@@ -84,9 +85,10 @@ final class ShardServer implements AutoCloseable {
   private final @Nullable ShardNetwork network;
   private volatile @Nullable LogCutter cutter;
   private volatile @Nullable Leadership leadership;
-  // Where the leader's log begins, if that was told: behind the end of the log here.
+  // Where the leader's log begins, if that was told, as the log here has not got so far.
   private volatile long leaderBegin = -1;
   private final AtomicBoolean behindTold = new AtomicBoolean();
+  private volatile @Nullable MemberChanges changes;
   private @Nullable ShardStateMachine machine;
   private volatile @Nullable ShardRaft raft;
   private volatile @Nullable ShardGate gate;
@@ -219,6 +221,12 @@ final class ShardServer implements AutoCloseable {
       ShardDuties unused = leading.look();
     }
     begin(group, leading);
+    ShardRaft running = raft;
+    if (network != null && running != null) {
+      MemberChanges open = new MemberChanges(options, running, network, opened);
+      changes = open;
+      repeat(duties, MEMBERS_CHECK_MILLIS, open::look);
+    }
     if (network == null) {
       ready.complete(null);
     } else {
@@ -275,9 +283,7 @@ final class ShardServer implements AutoCloseable {
   private void behind(long begin) {
     leaderBegin = begin;
     ShardRaft started = raft;
-    if (started != null
-        && begin > started.group().logEnd()
-        && behindTold.compareAndSet(false, true)) {
+    if (started != null && needsCopy(started.group()) && behindTold.compareAndSet(false, true)) {
       LOG.error(
           "{}: the next entry is {}, the leader's log begins at {}: this replica needs a copy of"
               + " another's rows (expected: away for at most {} bytes of log)",
@@ -446,14 +452,29 @@ final class ShardServer implements AutoCloseable {
                         error)));
   }
 
+  /** Returns the first index of the log here. */
+  long logBegin() {
+    return group().logBegin();
+  }
+
   ShardStatus status() {
     RatisGroup group = group();
     return ShardStatus.of(
-        group,
-        options.member(),
-        store.applied().index(),
-        ready.isDone(),
-        leaderBegin > group.logEnd());
+        group, options.member(), store.applied().index(), ready.isDone(), needsCopy(group));
+  }
+
+  private boolean needsCopy(RatisGroup group) {
+    return group.committed() < leaderBegin;
+  }
+
+  /** Does what {@link ShardJournals#changeMembers} says. */
+  CompletableFuture<Void> changeMembers(List<ShardMember> members) {
+    MemberChanges open = changes;
+    return open == null
+        ? CompletableFuture.failedFuture(
+            new JournalsUnavailableException(
+                options.shown() + ": the only replica (expected: one of several)"))
+        : open.change(members);
   }
 
   /**
@@ -465,7 +486,7 @@ final class ShardServer implements AutoCloseable {
     ShardRaft started = raft;
     boolean worked = !failed.getAndSet(true);
     if (worked && started != null && network != null) {
-      started.handOver(options);
+      started.leave(options);
     }
     ShardGate opened = gate;
     if (opened != null) {

@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * @param ready whether all has been applied here that was committed when this replica was opened
  * @param needsCopy whether entries that this replica lacks are gone from the leader's log: it goes
  *     on only with a copy of another's rows
- * @param members all replicas, by their ids
+ * @param takenOut whether the members were changed without this replica, as far as it has heard;
+ *     also for the moments in which it becomes a voter
+ * @param members all replicas, by their ids, as Raft knows them
  */
 public record ShardStatus(
     @Nullable String leader,
@@ -26,6 +28,7 @@ public record ShardStatus(
     long applied,
     boolean ready,
     boolean needsCopy,
+    boolean takenOut,
     List<Member> members) {
   /** Copies the list. */
   public ShardStatus {
@@ -52,7 +55,8 @@ public record ShardStatus(
               position < 0 ? -1 : Math.max(0, committed - position),
               id.equals(self) ? needsCopy : lacks));
     }
-    return new ShardStatus(leader, group.term(), committed, applied, ready, needsCopy, members);
+    return new ShardStatus(
+        leader, group.term(), committed, applied, ready, needsCopy, group.isTakenOut(), members);
   }
 
   /**

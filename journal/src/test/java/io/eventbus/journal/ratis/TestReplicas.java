@@ -59,6 +59,10 @@ final class TestReplicas implements AutoCloseable {
       return bus + "~1";
     }
 
+    String address() {
+      return "127.0.0.1:" + port;
+    }
+
     ShardJournals journals() {
       return Objects.requireNonNull(journals, bus + " is up");
     }
@@ -79,6 +83,28 @@ final class TestReplicas implements AutoCloseable {
     for (int i = 0; i < voters + listeners; i++) {
       nodes.add(new Node("bus-" + (char) ('a' + i), freePort(), i < voters));
     }
+  }
+
+  /** Adds a bus that is not started yet, and is to follow the others. */
+  Node add() throws IOException {
+    Node node = new Node("bus-" + (char) ('a' + nodes.size()), freePort(), false);
+    nodes.add(node);
+    return node;
+  }
+
+  /** Returns the members of a shard in which some vote and others follow. */
+  static List<ShardMember> members(List<Node> voters, List<Node> listeners) {
+    List<ShardMember> members = new ArrayList<>();
+    voters.forEach(node -> members.add(new ShardMember(node.id(), node.address(), true)));
+    listeners.forEach(node -> members.add(new ShardMember(node.id(), node.address(), false)));
+    return members;
+  }
+
+  /** Changes the members, at whichever bus leads. */
+  void change(List<ShardMember> members) throws InterruptedException {
+    until(
+        "the members are changed",
+        () -> succeeds(currentLeader(), node -> node.journals().changeMembers(members)));
   }
 
   /** Starts replicas whose callers wait long for their answers. */
@@ -168,9 +194,7 @@ final class TestReplicas implements AutoCloseable {
     InetSocketAddress unused =
         links.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), node.port));
     List<ShardMember> members =
-        nodes.stream()
-            .map(each -> new ShardMember(each.id(), "127.0.0.1:" + each.port, each.voter))
-            .toList();
+        nodes.stream().map(each -> new ShardMember(each.id(), each.address(), each.voter)).toList();
     ShardOptions alone = TestShards.options(root.resolve(node.bus));
     node.journals =
         ShardJournals.open(

@@ -2,6 +2,7 @@ package io.eventbus.server;
 
 import io.eventbus.link.LinkNode;
 import io.eventbus.registry.BusId;
+import io.eventbus.registry.Departure;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.ServiceQueryResponder;
@@ -102,8 +103,13 @@ public final class BusServer implements AutoCloseable {
    */
   private static final Duration REGISTRY_TIMEOUT = Duration.ofSeconds(2);
 
-  /** Time that the start waits for the journals of a cluster before it goes on all the same. */
+  /**
+   * Time that the start waits for the journals of a cluster before it goes on by those that it
+   * knows. A bus that knows none waits on.
+   */
   private static final Duration JOURNALS_TIMEOUT = Duration.ofSeconds(10);
+
+  private static final Duration NO_WAIT = Duration.ofMillis(1);
 
   /** Divisor of the heap for the topics of the bus's own events. */
   private static final int OWN_TOPICS_PART = 64;
@@ -343,7 +349,9 @@ public final class BusServer implements AutoCloseable {
                 membership.busName(),
                 membership.registry(),
                 () -> membership.standing().clusterId(),
-                membership.links().get()));
+                membership.links().get(),
+                membership.linkAddress(),
+                config.durable().replaceAfter()));
   }
 
   /** Opener of the journals of a bus. */
@@ -537,7 +545,10 @@ public final class BusServer implements AutoCloseable {
         membership.awaitRegistry(
             store == null || store.isOpen() ? REGISTRY_TIMEOUT : JOURNALS_TIMEOUT);
     if (store != null) {
-      store.awaitReady(JOURNALS_TIMEOUT);
+      while (!store.awaitReady(JOURNALS_TIMEOUT)) {
+        // It waits in vain if it turns out that it must not be in this cluster.
+        known = membership.awaitRegistry(NO_WAIT);
+      }
       store.refused().thenAccept(life::fail);
     } else if (membership.links().isPresent()) {
       guard = PlacementGuard.watch(membership.registry(), life::fail);
@@ -727,7 +738,9 @@ public final class BusServer implements AutoCloseable {
     if (guard != null) {
       end.run("looking for journals", guard::close);
     }
-    end.run("telling its peers that it ends", membership::drain);
+    end.run(
+        "telling its peers that it ends",
+        () -> membership.drain(balancer.leavesForGood() ? Departure.FOR_GOOD : Departure.STOP));
     if (failed) {
       end.run("its own topics", this::closeSysTopics);
       end.run("serving clients", transport::abort);

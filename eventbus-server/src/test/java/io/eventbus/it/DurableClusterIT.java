@@ -1,12 +1,10 @@
 package io.eventbus.it;
 
-import static java.util.concurrent.TimeUnit.MINUTES;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.DurableSubscription;
@@ -17,14 +15,10 @@ import io.eventbus.client.Start;
 import io.eventbus.server.BusServer;
 import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,133 +28,16 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Durable topics of a cluster, whose buses all have a replica of the journals. */
-@Timeout(240)
-class DurableClusterIT {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
-  private final HttpClient http = HttpClient.newHttpClient();
-  private final List<BusServer> buses = new ArrayList<>();
-  private final List<EventBusClient> clients = new ArrayList<>();
-  private final Path root;
-
+class DurableClusterIT extends DurableBuses {
   DurableClusterIT(@TempDir Path root) {
-    this.root = root;
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
-    TestBus.closeAll(buses);
-  }
-
-  private BusServer start(String name, String... settings) throws IOException {
-    List<String> all =
-        new ArrayList<>(
-            List.of("listen.event-loops", "2", "cluster.leave", "0s", "balance.enabled", "false"));
-    all.addAll(Arrays.asList(settings));
-    BusServer bus = TestBus.startMember(root, name, all.toArray(new String[0]));
-    buses.add(bus);
-    return bus;
-  }
-
-  private BusServer startWithData(String name, String... settings) throws IOException {
-    List<String> all = new ArrayList<>(List.of("durable.directory", data(name).toString()));
-    all.addAll(Arrays.asList(settings));
-    return start(name, all.toArray(new String[0]));
-  }
-
-  private Path data(String name) {
-    return root.resolve(name + "-data");
-  }
-
-  private static String joinOf(BusServer... others) {
-    return String.join(",", Arrays.stream(others).map(b -> "127.0.0.1:" + b.linkPort()).toList());
-  }
-
-  private void startThree() throws Exception {
-    BusServer a = startWithData("bus-a");
-    BusServer b = startWithData("bus-b", "cluster.join", joinOf(a));
-    startWithData("bus-c", "cluster.join", joinOf(a, b));
-    awaitUp(3);
-  }
-
-  private HttpResponse<String> send(BusServer bus, String method, String path) throws Exception {
-    return send(bus.adminPort(), method, path);
-  }
-
-  private HttpResponse<String> send(int adminPort, String method, String path) throws Exception {
-    return http.send(
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + adminPort + path))
-            .timeout(Duration.ofSeconds(60))
-            .method(method, HttpRequest.BodyPublishers.noBody())
-            .build(),
-        HttpResponse.BodyHandlers.ofString());
-  }
-
-  /** Waits until all buses are up, and each knows that. */
-  private void awaitUp(int count) throws Exception {
-    for (BusServer bus : buses) {
-      WatchedBus.await(() -> up(bus) == count, () -> "buses that are UP at " + bus.name());
-    }
-  }
-
-  private long up(BusServer bus) {
-    try {
-      return up(JSON.readTree(send(bus, "GET", "/api/v1/registry/members").body()).path("items"));
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  /** Creates a journal for all topics below its name. */
-  private void create(BusServer bus, String name) throws Exception {
-    String unused = create(bus.adminPort(), name);
-  }
-
-  /**
-   * Creates a journal, and asks again while the replicas are not ready in time: on a busy machine
-   * the first one takes longer than a request may. Returns the answer.
-   */
-  private String create(int adminPort, String name) throws Exception {
-    HttpResponse<String> answer;
-    long end = System.nanoTime() + MINUTES.toNanos(2);
-    do {
-      answer = send(adminPort, "PUT", "/api/v1/journals/" + name + "?filters=" + name + ".%3E");
-    } while (answer.statusCode() == 504 && System.nanoTime() < end);
-    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-    return answer.body();
-  }
-
-  private EventBusClient connect(BusServer bus) {
-    EventBusClient client = EventBusClient.builder().url(bus.uri()).connect();
-    clients.add(client);
-    return client;
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, SECONDS);
-  }
-
-  private BlockingQueue<ReceivedEvent> subscribe(BusServer bus, String filter) throws Exception {
-    BlockingQueue<ReceivedEvent> received = new LinkedBlockingQueue<>();
-    get(connect(bus).subscribe(filter, received::add).ready());
-    return received;
-  }
-
-  private static ReceivedEvent next(BlockingQueue<ReceivedEvent> received) throws Exception {
-    ReceivedEvent event = received.poll(60, SECONDS);
-    assertThat(event).isNotNull();
-    return event;
+    super(root);
   }
 
   @Test
@@ -238,26 +115,6 @@ class DurableClusterIT {
             .from(Start.FIRST)
             .handler(received::add)
             .ready());
-  }
-
-  /** Publishes events whose payloads are their positions, if nobody else publishes. */
-  private static void publish(EventBusClient client, long from, long to) throws Exception {
-    List<CompletableFuture<Published>> stored = new ArrayList<>();
-    for (long i = from; i <= to; i++) {
-      stored.add(client.publish("orders." + i % 3, "" + i).toCompletableFuture());
-    }
-    for (int i = 0; i < stored.size(); i++) {
-      assertThat(get(stored.get(i)).position()).isEqualTo(from + i);
-    }
-  }
-
-  private static void expect(BlockingQueue<ReceivedEvent> received, long from, long to)
-      throws Exception {
-    for (long i = from; i <= to; i++) {
-      ReceivedEvent event = next(received);
-      assertThat(event.position()).isEqualTo(i);
-      assertThat(event.text()).isEqualTo("" + i);
-    }
   }
 
   @Test
@@ -413,26 +270,6 @@ class DurableClusterIT {
     }
   }
 
-  private static JsonNode members(BusProcess bus) throws IOException {
-    return JSON.readTree(bus.admin("/api/v1/registry/members")).path("items");
-  }
-
-  private static long up(BusProcess bus) {
-    try {
-      return up(members(bus));
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  private static long up(JsonNode members) {
-    long up = 0;
-    for (JsonNode each : members) {
-      up += each.path("state").asText().equals("UP") ? 1 : 0;
-    }
-    return up;
-  }
-
   @Test
   void theStateOfTheReplicasIsTold() throws Exception {
     startThree();
@@ -473,42 +310,12 @@ class DurableClusterIT {
   }
 
   @Test
-  void aFurtherBusIsRefusedByAClusterWithJournals() throws Exception {
+  void aBusWithoutADataDirectoryIsRefusedByAClusterWithJournals() throws Exception {
     BusServer a = startWithData("bus-a");
     awaitUp(1);
     create(a, "orders");
     assertThat(get(connect(a).publish("orders.1", "x")).position()).isEqualTo(1);
     assertRefused(() -> start("bus-b", "cluster.join", joinOf(a)), "durable.directory: none");
-    assertRefused(
-        () -> startWithData("bus-c", "cluster.join", joinOf(a)),
-        "(expected: bus-c among them; a further bus cannot join");
-  }
-
-  @Test
-  void aBusThatHasLostItsFilesIsRefused() throws Exception {
-    BusServer a = startWithData("bus-a");
-    awaitUp(1);
-    create(a, "orders");
-    a.close();
-    buses.remove(a);
-    Files.move(data("bus-a"), data("lost"));
-    assertRefused(() -> startWithData("bus-a"), "a bus that has lost its files cannot come back");
-  }
-
-  private interface Starting {
-    BusServer run() throws Exception;
-  }
-
-  /** Checks that a bus does not start, or ends soon where it found its cluster later. */
-  private static void assertRefused(Starting start, String reason) throws Exception {
-    BusServer bus;
-    try {
-      bus = start.run();
-    } catch (IOException e) {
-      assertThat(e).hasMessageContaining(reason);
-      return;
-    }
-    assertThat(get(bus.failed())).contains(reason);
   }
 
   @Test

@@ -93,6 +93,12 @@ public final class BalanceCommands {
         "Sends all clients of a bus to others, and new ones away from it, without losing an event.",
         "The bus stays, with no clients, until it is stopped or told to take clients again"
             + " (--undo)."
+      },
+      footer = {
+        "",
+        "With --for-good its vote on the journals and its replica of them are given up, too, and it"
+            + " leaves the registry when it is stopped. Refused where too few replicas would be"
+            + " left."
       })
   public static final class Drain implements Callable<Integer> {
     @Mixin RegistryOptions options = new RegistryOptions();
@@ -102,6 +108,11 @@ public final class BalanceCommands {
 
     @Option(names = "--undo", description = "Lets the bus take clients again.")
     boolean undo;
+
+    @Option(
+        names = "--for-good",
+        description = "Prepares the bus to leave the cluster for good when it is stopped.")
+    boolean forGood;
 
     @Option(
         names = "--wait",
@@ -122,7 +133,22 @@ public final class BalanceCommands {
     public Integer call() throws Exception {
       RegistryHttp http = options.api(context);
       String name = bus(bus);
-      JsonNode json = http.send(undo ? "DELETE" : "PUT", "/drains/" + name);
+      if (forGood && (undo || wait.isZero())) {
+        throw new CliFailure(
+            ExitCode.USAGE, "--for-good with --undo or --wait 0 (expected: one of them)");
+      }
+      boolean replicas = forGood && !http.get("/shards").path("items").isEmpty();
+      if (replicas) {
+        // First: it may be refused, and then nothing has begun.
+        JsonNode unused =
+            http.sendUntilDone("DELETE", "/shards/votes/" + name + "?leaves=true", wait);
+      }
+      JsonNode json =
+          http.send(undo ? "DELETE" : "PUT", "/drains/" + name + (forGood ? "/for-good" : ""));
+      String warning = json.path("warning").asText("");
+      if (!warning.isEmpty()) {
+        context.err().println("eventbus: warning: " + Text.printable(warning));
+      }
       if (undo || wait.isZero()) {
         context
             .out()
@@ -144,12 +170,16 @@ public final class BalanceCommands {
                 + wait.toMillis()
                 + " ms; it goes on");
       }
+      if (replicas) {
+        JsonNode unused = http.sendUntilDone("DELETE", "/shards/replicas/" + name, wait);
+      }
+      String done = "Bus " + name + " has no clients" + (replicas ? " and no replica." : ".");
       context
           .out()
           .line(
               options.json
                   ? "{\"bus\":\"" + name + "\",\"clients\":0}"
-                  : "Bus " + name + " has no clients.");
+                  : forGood ? done + " Stop it: it leaves the cluster for good." : done);
       return ExitCode.OK;
     }
 

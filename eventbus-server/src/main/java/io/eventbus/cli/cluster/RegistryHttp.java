@@ -85,6 +85,27 @@ public final class RegistryHttp {
     return json;
   }
 
+  /**
+   * Sends a request again while the answer says that it was not done in time: it goes on then.
+   *
+   * @throws CliFailure if it is not done after {@code limit}, or for any other reason
+   */
+  JsonNode sendUntilDone(String method, String path, Duration limit) throws InterruptedException {
+    long begun = System.nanoTime();
+    while (true) {
+      HttpResponse<String> response =
+          exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+      JsonNode json = parse(response.body());
+      int status = response.statusCode();
+      if (status < 300) {
+        return json;
+      }
+      if (status != 504 || System.nanoTime() - begun > limit.toNanos()) {
+        throw failure(status, json);
+      }
+    }
+  }
+
   /** Returns an answer that is plain text. */
   public String text(String path) throws InterruptedException {
     HttpResponse<String> response =

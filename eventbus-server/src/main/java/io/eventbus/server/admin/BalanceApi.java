@@ -2,7 +2,9 @@ package io.eventbus.server.admin;
 
 import io.eventbus.server.admin.AdminApi.Page;
 import io.eventbus.server.admin.AdminApi.Route;
+import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.view.BusView;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,15 +40,24 @@ final class BalanceApi {
             "/api/v1/buses",
             (request, id) -> AdminReply.ok(new Page<>(bus.balance().buses(), null))),
         Route.get("/api/v1/balance", (request, id) -> AdminReply.ok(bus.balance().status())),
-        Route.put("/api/v1/drains/{id}", (request, id) -> drain(request, id, true)),
-        Route.delete("/api/v1/drains/{id}", (request, id) -> drain(request, id, false)),
+        Route.put("/api/v1/drains/{id}", (request, id) -> drain(request, id, true, false)),
+        Route.put("/api/v1/drains/{id}/for-good", (request, id) -> drain(request, id, true, true))
+            .forRole(AdminRole.ADMIN),
+        Route.delete("/api/v1/drains/{id}", (request, id) -> drain(request, id, false, false)),
         Route.put("/api/v1/moves/{id}", this::move));
   }
 
-  private AdminReply drain(AdminRequest request, String name, boolean on) throws HttpFailure {
+  private AdminReply drain(AdminRequest request, String name, boolean on, boolean forGood)
+      throws HttpFailure {
     request.query(Set.of());
-    await(bus.balance().drain(name, on));
-    return new AdminReply(202, Map.of("bus", name, "draining", on));
+    JournalAdministration journals = bus.journals();
+    await(bus.balance().drain(name, on, forGood));
+    Map<String, Object> told = new LinkedHashMap<>(Map.of("bus", name, "draining", on));
+    String warning = on && !forGood && journals != null ? journals.warning(name) : null;
+    if (warning != null) {
+      told.put("warning", warning);
+    }
+    return new AdminReply(202, told);
   }
 
   private AdminReply move(AdminRequest request, String id) throws HttpFailure {

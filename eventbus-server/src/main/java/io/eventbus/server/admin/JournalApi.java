@@ -6,12 +6,14 @@ import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.registry.BusId;
 import io.eventbus.server.admin.AdminApi.Page;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.durable.DefinitionText;
 import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.durable.JournalInfo;
 import io.eventbus.server.durable.JournalName;
+import io.eventbus.server.durable.ShardView;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.view.BusView;
 import java.time.Instant;
@@ -45,6 +47,8 @@ final class JournalApi {
     return List.of(
         Route.get(PATH, (request, id) -> list(request)),
         Route.get("/api/v1/shards", (request, id) -> shards(request)),
+        Route.delete("/api/v1/shards/votes/{id}", this::moveVote).forRole(AdminRole.ADMIN),
+        Route.delete("/api/v1/shards/replicas/{id}", this::removeReplica).forRole(AdminRole.ADMIN),
         Route.get(ONE, this::show),
         Route.get(ONE + "/cursors", this::cursors),
         Route.put(ONE, this::create).forRole(AdminRole.ADMIN),
@@ -159,7 +163,34 @@ final class JournalApi {
 
   private AdminReply shards(AdminRequest request) throws HttpFailure {
     request.query(Set.of());
-    return AdminReply.ok(new Page<>(journals().shards(), null));
+    JournalAdministration journals = bus.journals();
+    return AdminReply.ok(
+        new Page<>(journals == null ? List.<ShardView>of() : journals.shards(), null));
+  }
+
+  private AdminReply moveVote(AdminRequest request, String id) throws HttpFailure {
+    QueryString query = request.query(Set.of("leaves"));
+    boolean leaves = "true".equals(query.optional("leaves"));
+    String name = bus(id);
+    JournalAdministration journals = journals();
+    calls.await(() -> journals.moveVote(name, leaves));
+    return AdminReply.ok(Map.of("done", true));
+  }
+
+  private AdminReply removeReplica(AdminRequest request, String id) throws HttpFailure {
+    request.query(Set.of());
+    String name = bus(id);
+    JournalAdministration journals = journals();
+    calls.await(() -> journals.removeReplica(name));
+    return AdminReply.ok(Map.of("done", true));
+  }
+
+  private static String bus(String id) throws HttpFailure {
+    try {
+      return new BusId(id).value();
+    } catch (IllegalArgumentException e) {
+      throw HttpFailure.badRequest("bus: illegal (expected: the name of a bus)");
+    }
   }
 
   private static JournalName after(String text) throws HttpFailure {

@@ -143,14 +143,20 @@ final class BalanceMessages {
     }
   }
 
-  /** Order to a bus to move its clients away, or to stop doing so. */
-  record Drain(boolean on) {
+  /** Order to a bus to move its clients away, or to stop doing so; perhaps it leaves for good. */
+  record Drain(boolean on, boolean forGood) {
     byte[] encode() {
-      return BinaryFields.encode(out -> out.writeBoolean(on));
+      return BinaryFields.encode(
+          out -> {
+            out.writeBoolean(on);
+            out.writeBoolean(forGood);
+          });
     }
 
     static Drain decode(byte[] bytes) {
-      return BinaryFields.decode(bytes, in -> new Drain(in.readBoolean()));
+      // A bus of an earlier version says nothing of the second.
+      return BinaryFields.decode(
+          bytes, in -> new Drain(in.readBoolean(), in.available() > 0 && in.readBoolean()));
     }
   }
 

@@ -17,10 +17,11 @@ public interface BalanceView {
   /**
    * Orders a bus to move its clients away and take no others, or to stop doing so.
    *
+   * @param forGood whether the bus leaves its cluster for good when it ends
    * @return completes when the bus has begun, or with an {@link IllegalArgumentException} if there
    *     is no such bus, or with the error of the request to it
    */
-  CompletionStage<Void> drain(String bus, boolean on);
+  CompletionStage<Void> drain(String bus, boolean on, boolean forGood);
 
   /**
    * Asks a client of this bus to move to another bus.

@@ -82,6 +82,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private double underWay;
   private boolean emptying;
   private volatile boolean draining;
+  private volatile boolean forGood;
   private volatile BalanceStatus status = new BalanceStatus(0, false, false, 0, 0, 0, 0, 0, 0);
 
   /**
@@ -330,9 +331,9 @@ public final class Balancer implements BalanceView, AutoCloseable {
   }
 
   private CompletionStage<byte[]> onDrain(LinkPeer peer, byte[] request) {
-    boolean on = BalanceMessages.Drain.decode(request).on();
-    LOG.info("Bus {} passes on: {}", peer.bus(), on ? "drain" : "take clients again");
-    return drainHere(on).thenApply(done -> new byte[0]);
+    BalanceMessages.Drain order = BalanceMessages.Drain.decode(request);
+    LOG.info("Bus {} passes on: {}", peer.bus(), order.on() ? "drain" : "take clients again");
+    return drainHere(order).thenApply(done -> new byte[0]);
   }
 
   private <T> CompletableFuture<T> onBalanceThread(Supplier<T> task) {
@@ -360,15 +361,21 @@ public final class Balancer implements BalanceView, AutoCloseable {
     return loads.all(own(status), nanoTime.getAsLong());
   }
 
+  /** Returns whether this bus leaves its cluster for good when it ends. */
+  public boolean leavesForGood() {
+    return forGood;
+  }
+
   /** Returns whether this bus moves its clients away. */
   public boolean isDraining() {
     return draining;
   }
 
   @Override
-  public CompletionStage<Void> drain(String bus, boolean on) {
+  public CompletionStage<Void> drain(String bus, boolean on, boolean forGood) {
+    BalanceMessages.Drain order = new BalanceMessages.Drain(on, on && forGood);
     if (bus.equals(place.bus())) {
-      return drainHere(on);
+      return drainHere(order);
     }
     InetSocketAddress address;
     try {
@@ -381,8 +388,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
       return CompletableFuture.failedFuture(
           new IllegalArgumentException("bus: \"" + bus + "\" (expected: a bus of this cluster)"));
     }
-    return node.ask(
-            address, BalanceMessages.DRAIN, new BalanceMessages.Drain(on).encode(), DRAIN_TIMEOUT)
+    return node.ask(address, BalanceMessages.DRAIN, order.encode(), DRAIN_TIMEOUT)
         .thenAccept(done -> {});
   }
 
@@ -394,12 +400,17 @@ public final class Balancer implements BalanceView, AutoCloseable {
     }
   }
 
-  private CompletionStage<Void> drainHere(boolean on) {
+  private CompletionStage<Void> drainHere(BalanceMessages.Drain order) {
+    boolean on = order.on();
     if (calls == null) {
       return CompletableFuture.failedFuture(
           new IllegalStateException("this bus serves alone: its clients can go nowhere"));
     }
-    LOG.info("This bus {}", on ? "drains: its clients go to others" : "takes clients again");
+    LOG.info(
+        "This bus {}{}",
+        on ? "drains: its clients go to others" : "takes clients again",
+        order.forGood() ? "; when it ends, it leaves its cluster for good" : "");
+    forGood = order.forGood();
     setDraining(on);
     executor.execute(this::stepSoon);
     // The drain begins here, whether the registry can be told at once or not.

@@ -8,6 +8,7 @@ import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
+import io.eventbus.registry.Departure;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistryLifecycle;
@@ -204,6 +205,11 @@ final class ClusterMembership implements Membership {
   }
 
   @Override
+  public String linkAddress() {
+    return address.toString();
+  }
+
+  @Override
   public Optional<LinkNode> links() {
     return Optional.of(links);
   }
@@ -321,11 +327,11 @@ final class ClusterMembership implements Membership {
   }
 
   @Override
-  public void drain() {
+  public void drain(Departure departure) {
     ending = true;
     LeaseKeeper keeping = keeper;
     if (registered && keeping != null) {
-      leaving = new GracefulLeave(registry, keeping, config.cluster().leave());
+      leaving = new GracefulLeave(registry, keeping, departure, config.cluster().leave());
       leaving.begin();
     }
   }

@@ -17,20 +17,22 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Orderly end of the bus in its cluster: DRAINING, then the leadership goes to another voter and
- * the vote to a bus that has none, then DOWN. Without a leader there is nothing to wait for. Used
- * by one thread.
+ * the vote to a bus that has none, then DOWN. A bus that leaves for good is removed at the end
+ * instead. Without a leader there is nothing to wait for. Used by one thread.
  */
 final class GracefulLeave {
   private static final Logger LOG = LoggerFactory.getLogger(GracefulLeave.class);
 
   private final RatisRegistry registry;
   private final LeaseKeeper keeper;
+  private final Departure departure;
   private final Duration timeout;
   private @Nullable CompletableFuture<DepartureReport> handedOver;
 
-  GracefulLeave(RatisRegistry registry, LeaseKeeper keeper, Duration timeout) {
+  GracefulLeave(RatisRegistry registry, LeaseKeeper keeper, Departure departure, Duration timeout) {
     this.registry = registry;
     this.keeper = keeper;
+    this.departure = departure;
     this.timeout = timeout;
   }
 
@@ -52,6 +54,10 @@ final class GracefulLeave {
     }
     long end = System.nanoTime() + timeout.toNanos();
     DepartureReport report = await(begun, end);
+    if (departure == Departure.FOR_GOOD) {
+      beForgotten();
+      return;
+    }
     if (report != null && (report.leads() || report.votes())) {
       LOG.info(
           "This bus still {} in its cluster: {}",
@@ -60,6 +66,22 @@ final class GracefulLeave {
     }
     if (report != null && registry.status().leader() != null) {
       await(keeper.become(BusState.DOWN), end);
+    }
+  }
+
+  private void beForgotten() {
+    // It would register the bus again.
+    keeper.close();
+    DepartureReport report =
+        await(
+            registry.administration().leave(Departure.FOR_GOOD, timeout),
+            System.nanoTime() + 2 * timeout.toNanos());
+    if (report == null || report.member()) {
+      LOG.warn(
+          "This bus is still a member of its cluster, and has to be removed: {}",
+          report == null ? "no answer" : report.detail());
+    } else {
+      LOG.info("This bus has left its cluster for good");
     }
   }
 

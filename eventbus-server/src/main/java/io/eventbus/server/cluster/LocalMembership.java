@@ -7,6 +7,7 @@ import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.Departure;
 import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.local.LocalRegistry;
@@ -54,6 +55,11 @@ final class LocalMembership implements Membership {
   @Override
   public int linkPort() {
     return -1;
+  }
+
+  @Override
+  public String linkAddress() {
+    return "";
   }
 
   @Override
@@ -156,7 +162,7 @@ final class LocalMembership implements Membership {
   }
 
   @Override
-  public void drain() {
+  public void drain(Departure departure) {
     state = BusState.DRAINING;
   }
 

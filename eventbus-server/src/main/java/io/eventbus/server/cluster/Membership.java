@@ -3,6 +3,7 @@ package io.eventbus.server.cluster;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkTransport;
 import io.eventbus.registry.BusState;
+import io.eventbus.registry.Departure;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
@@ -54,6 +55,9 @@ public interface Membership extends ClusterView, AutoCloseable {
 
   /** Returns the bound port for other buses; -1 for a bus that serves alone. */
   int linkPort();
+
+  /** Returns where other buses reach the links of this one; empty for a bus that serves alone. */
+  String linkAddress();
 
   /** Returns the links to other buses. */
   Optional<LinkNode> links();
@@ -108,8 +112,13 @@ public interface Membership extends ClusterView, AutoCloseable {
    */
   CompletionStage<Void> announce(BusState state);
 
-  /** Begins to leave, and does not wait: tells the others, and hands over what this bus holds. */
-  void drain();
+  /**
+   * Begins to leave, and does not wait: tells the others, and hands over what this bus holds.
+   *
+   * @param departure whether this bus may come back; if not, {@link #close} removes it from the
+   *     cluster
+   */
+  void drain(Departure departure);
 
   /** Leaves, as far as that is possible within the configured time, and releases everything. */
   @Override

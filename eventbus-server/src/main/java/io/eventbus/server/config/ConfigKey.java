@@ -1181,6 +1181,17 @@ public enum ConfigKey {
           + " and options of [`eventbus journal create`](durable.md#journals), such as"
           + " `keep=latest`. Not in a cluster."),
 
+  /** Delay before the vote of a replica goes to another bus. */
+  DURABLE_REPLACE_AFTER(
+      "durable.replace-after",
+      ValueType.TIME,
+      "10m",
+      0,
+      Millis.MAX,
+      "",
+      "How long the lease of a bus with a vote on the journals must have expired before another bus"
+          + " gets the vote. Must exceed the time of a restart; the same on all buses."),
+
   /** Interval of a bus's figures. */
   SYS_INTERVAL(
       "sys.interval",

@@ -154,7 +154,9 @@ final class ConfigValues {
         part(
             () ->
                 new DurableConfig(
-                    path(ConfigKey.DURABLE_DIRECTORY), list(ConfigKey.DURABLE_JOURNALS)));
+                    path(ConfigKey.DURABLE_DIRECTORY),
+                    list(ConfigKey.DURABLE_JOURNALS),
+                    duration(ConfigKey.DURABLE_REPLACE_AFTER)));
     SysConfig sys = part(() -> new SysConfig(duration(ConfigKey.SYS_INTERVAL)));
     DiagnosticsConfig diagnostics =
         part(

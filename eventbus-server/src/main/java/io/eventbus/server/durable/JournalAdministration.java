@@ -75,6 +75,24 @@ public final class JournalAdministration {
   }
 
   /**
+   * Moves the vote of a bus on the journals to another one, as {@link JournalCluster#moveVote}
+   * says.
+   */
+  public CompletionStage<Void> moveVote(String bus, boolean leaves) {
+    return cluster.moveVote(bus, leaves);
+  }
+
+  /** Takes the replica of a bus away, as {@link JournalCluster#removeReplica} says. */
+  public CompletionStage<Void> removeReplica(String bus) {
+    return cluster.removeReplica(bus);
+  }
+
+  /** Returns what is lost if a bus stops now, for people; null for nothing. */
+  public @Nullable String warning(String bus) {
+    return cluster.warning(bus);
+  }
+
+  /**
    * Returns the cursors of a journal, sorted by name; waits for the disk.
    *
    * @param after name after which they begin, empty for the first

@@ -29,9 +29,12 @@ public interface JournalStore extends AutoCloseable {
   /**
    * Waits until this bus knows all journals that there are, for that time at most.
    *
+   * @return whether it may serve; otherwise it has to wait on
    * @throws IOException if the bus must not serve, with the reason
    */
-  default void awaitReady(Duration limit) throws IOException {}
+  default boolean awaitReady(Duration limit) throws IOException {
+    return true;
+  }
 
   /** Returns a stage that completes with a reason when the bus must not serve any more. */
   default CompletionStage<String> refused() {

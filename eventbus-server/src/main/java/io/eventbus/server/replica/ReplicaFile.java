@@ -22,10 +22,17 @@ import org.jspecify.annotations.Nullable;
  *     files has another one, so it is not taken for the replica that it was
  * @param cluster the cluster of the replicas; null before there are any
  * @param opened whether the replica was open once: from then on its files must not be missing
+ * @param ready whether it was ready once: from then on the bus knows journals, and may serve
+ *     without the others
  * @param members the replicas; empty before there are any
  */
 record ReplicaFile(
-    String bus, int generation, @Nullable UUID cluster, boolean opened, List<ShardMember> members) {
+    String bus,
+    int generation,
+    @Nullable UUID cluster,
+    boolean opened,
+    boolean ready,
+    List<ShardMember> members) {
   private static final String FORMAT = "eventbus replica 1";
   private static final String EXPECTED = " (expected: a file that a bus wrote)";
   private static final int MAX_BYTES = 1 << 20;
@@ -62,7 +69,12 @@ record ReplicaFile(
       Files.createDirectories(directory);
       ReplicaFile created =
           new ReplicaFile(
-              bus, 1 + new SecureRandom().nextInt(Integer.MAX_VALUE - 1), null, false, List.of());
+              bus,
+              1 + new SecureRandom().nextInt(Integer.MAX_VALUE - 1),
+              null,
+              false,
+              false,
+              List.of());
       created.write(directory);
       return created;
     }
@@ -102,16 +114,17 @@ record ReplicaFile(
       String bus = value(lines.get(1), "bus");
       int generation = Integer.parseInt(value(lines.get(2), "generation"));
       if (lines.size() == 3) {
-        return new ReplicaFile(bus, generation, null, false, List.of());
+        return new ReplicaFile(bus, generation, null, false, false, List.of());
       }
       UUID cluster = UUID.fromString(value(lines.get(3), "cluster"));
       boolean opened = Boolean.parseBoolean(value(lines.get(4), "opened"));
+      boolean ready = Boolean.parseBoolean(value(lines.get(5), "ready"));
       List<ShardMember> members = new ArrayList<>();
-      for (String line : lines.subList(5, lines.size())) {
+      for (String line : lines.subList(6, lines.size())) {
         String[] parts = value(line, "member").split(" ", -1);
         members.add(new ShardMember(parts[0], parts[1], Boolean.parseBoolean(parts[2])));
       }
-      return new ReplicaFile(bus, generation, cluster, opened, members);
+      return new ReplicaFile(bus, generation, cluster, opened, ready, members);
     } catch (IndexOutOfBoundsException | IllegalArgumentException | CharacterCodingException e) {
       throw new IOException(file + ": unreadable" + EXPECTED, e);
     }
@@ -131,7 +144,12 @@ record ReplicaFile(
 
   /** Returns a copy with the replicas of the journals. */
   ReplicaFile with(UUID of, boolean open, List<ShardMember> all) {
-    return new ReplicaFile(bus, generation, of, open, all);
+    return new ReplicaFile(bus, generation, of, open, ready, all);
+  }
+
+  /** Returns a copy of a replica that was ready. */
+  ReplicaFile whenReady() {
+    return new ReplicaFile(bus, generation, cluster, opened, true, members);
   }
 
   /** Writes the file anew: all of it or nothing is there after a crash. */
@@ -140,6 +158,7 @@ record ReplicaFile(
     if (cluster != null) {
       lines.add("cluster " + cluster);
       lines.add("opened " + opened);
+      lines.add("ready " + ready);
       for (ShardMember member : members) {
         lines.add("member " + member.id() + " " + member.address() + " " + member.voter());
       }

@@ -8,14 +8,12 @@ import io.eventbus.journal.ratis.ShardOptions;
 import io.eventbus.journal.ratis.ShardReplicas;
 import io.eventbus.journal.ratis.ShardStatus;
 import io.eventbus.journal.store.StoreResources;
-import io.eventbus.registry.BusInfo;
-import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.RegistryListener;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.ShardInfo;
-import io.eventbus.registry.ShardReplica;
 import io.eventbus.server.durable.JournalCluster;
+import io.eventbus.server.durable.JournalRefusedException;
 import io.eventbus.server.durable.JournalStore;
 import io.eventbus.server.durable.ShardView;
 import java.io.IOException;
@@ -30,6 +28,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
@@ -38,8 +38,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Store of the journals at a bus of a cluster. It has no journals until the registry names this bus
- * in the shard of the journals; then it opens its replica, and at the next start at once. Any
+ * Store of the journals at a bus of a cluster. It has no journals until the registry has a shard of
+ * them. A bus that is named in the first placement opens its replica then. One that starts later
+ * opens its own, which asks the others to let it follow, and serves when that is ready: until then
+ * it does not know which topics are durable. At the next start the replica is opened at once. Any
  * thread may call any method.
  */
 public final class ReplicaStore implements JournalStore, JournalCluster {
@@ -51,6 +53,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   private static final Duration FIRST = Duration.ofSeconds(6);
 
   private static final long CLOSE_SECONDS = 90;
+  private static final long LOOK_MILLIS = 1_000;
+  private static final int LOOKS_TO_TELL = 10;
 
   private final Path directory;
   private final ReplicaPlace place;
@@ -58,17 +62,23 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   private final ReplicatedJournals journals = new ReplicatedJournals();
   private final CompletableFuture<ShardJournals> opened = new CompletableFuture<>();
   private final CompletableFuture<String> refused = new CompletableFuture<>();
-  private final ExecutorService opener =
-      Executors.newSingleThreadExecutor(
-          task -> {
-            Thread thread = new Thread(task, "eventbus-replica");
-            thread.setDaemon(true);
-            return thread;
-          });
+  private final ExecutorService opener = Executors.newSingleThreadExecutor(named("replica"));
+  private final ScheduledThreadPoolExecutor placing =
+      new ScheduledThreadPoolExecutor(1, named("placement"));
+  private final PlacementDuty duty;
+  private final PlacementRequests requests;
   private final KnownEverywhere known;
   private final ListenerRegistration registration;
+  private final int generation;
   // Confined to the opener, once the store is open.
   private ReplicaFile file;
+  // Whether this bus may serve before its replica is ready: it knows journals, if not the last.
+  private final boolean knowsJournals;
+  // Whether the registry was asked with all that is committed; what it replays may be old.
+  private volatile boolean asked;
+  private volatile boolean serves;
+  // Confined to the thread of the placement.
+  private int lookedInVain;
 
   private ReplicaStore(
       Path directory, ReplicaPlace place, StoreResources resources, ReplicaFile file)
@@ -77,12 +87,49 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
     this.place = place;
     this.resources = resources;
     this.file = file;
+    generation = file.generation();
+    knowsJournals = file.ready();
+    duty =
+        new PlacementDuty(
+            file.member(),
+            SHARD,
+            place.registry(),
+            new OwnShard(),
+            place.replaceAfter(),
+            placing,
+            System::nanoTime);
     if (file.cluster() != null) {
+      asked = true;
       openReplica(file.cluster(), file.members());
     }
     known = new KnownEverywhere(place, opened);
-    RegistryListener listener = (snapshot, changes) -> follow(snapshot);
+    requests = new PlacementRequests(place, SHARD, duty, placing);
+    RegistryListener listener = (snapshot, changes) -> changed(snapshot);
     registration = place.registry().addListener(listener);
+    var unused =
+        placing.scheduleWithFixedDelay(this::look, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private static ThreadFactory named(String name) {
+    return task -> {
+      Thread thread = new Thread(task, "eventbus-" + name);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /** Shard of this bus, once it is open. */
+  private final class OwnShard implements PlacementDuty.Shard {
+    @Override
+    public @Nullable ShardStatus status() {
+      ShardJournals open = opened.getNow(null);
+      return open == null ? null : open.status();
+    }
+
+    @Override
+    public CompletableFuture<Void> changeMembers(List<ShardMember> members) {
+      return opened.thenCompose(open -> open.changeMembers(members));
+    }
   }
 
   /**
@@ -122,7 +169,7 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
 
   @Override
   public int generation() {
-    return file.generation();
+    return generation;
   }
 
   @Override
@@ -137,16 +184,16 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
 
   /**
    * Waits until this bus routes by the journals that there are: a bus of a cluster with journals
-   * would take durable topics for ordinary ones before. Without a majority it waits in vain, and
-   * goes by those that it knows.
+   * would take durable topics for ordinary ones before. Without a majority it waits in vain. Then
+   * it goes by those that it knows; if it never knew any, it has to wait on.
    *
    * @param limit the longest time to wait
+   * @return whether this bus may serve
    * @throws IOException if the bus must not serve in this cluster, with the reason
    */
   @Override
-  public void awaitReady(Duration limit) throws IOException {
+  public boolean awaitReady(Duration limit) throws IOException {
     long begun = System.nanoTime();
-    CompletableFuture<?> ready = opened.thenCompose(ShardJournals::ready);
     try {
       if (!opened.isDone()) {
         RegistrySnapshot snapshot =
@@ -155,26 +202,48 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
                 .linearizableRead(limit)
                 .toCompletableFuture()
                 .get(limit.toMillis(), TimeUnit.MILLISECONDS);
+        asked = true;
         if (snapshot.shard(SHARD) == null) {
-          return;
+          serves = true;
+          return true;
         }
         follow(snapshot);
       }
       Object unused =
-          CompletableFuture.anyOf(ready, refused)
+          CompletableFuture.anyOf(opened.thenCompose(ShardJournals::ready), refused)
               .get(limit.toNanos() - (System.nanoTime() - begun), TimeUnit.NANOSECONDS);
+      serves = true;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while the journals were opened", e);
     } catch (ExecutionException | TimeoutException e) {
-      LOG.warn(
-          "The journals are not ready after {}: durable topics are unavailable until a majority of"
-              + " their replicas is there",
-          limit,
-          e);
+      serves = knowsJournals;
+      if (serves) {
+        LOG.warn(
+            "The journals are not ready after {}: durable topics are unavailable until a majority"
+                + " of their replicas is there",
+            limit,
+            e);
+      } else {
+        LOG.info(
+            "This bus takes no clients yet: it does not know the journals of its cluster ({})",
+            opened.isDone() ? "its replica is not ready" : "the registry has not told: " + e);
+      }
     }
     if (refused.isDone()) {
       throw new IOException(refused.join());
+    }
+    return serves;
+  }
+
+  private void changed(RegistrySnapshot snapshot) {
+    if (asked) {
+      follow(snapshot);
+    }
+    try {
+      placing.execute(this::placed);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The bus ends", e);
     }
   }
 
@@ -198,7 +267,7 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
       return;
     }
     try {
-      List<ShardMember> members = members(snapshot, shard);
+      List<ShardMember> members = ReplicaMembers.of(snapshot, shard, file, place.address());
       if (!opened.isDone()) {
         openReplica(cluster, members);
       } else if (!members.equals(file.members())) {
@@ -207,6 +276,9 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
         ShardJournals open = opened.join();
         members.forEach(member -> open.learn(member.id(), member.address()));
       }
+      placing.execute(() -> duty.learn(members));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The bus ends", e);
     } catch (IOException | RuntimeException e) {
       LOG.error("The replica of the journals cannot be used", e);
       refused.complete("the replica of the journals cannot be used: " + e.getMessage());
@@ -223,47 +295,59 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
           + cluster
           + ")";
     }
-    for (ShardReplica replica : shard.replicas()) {
-      if (replica.bus().value().equals(place.bus())) {
-        return replica.generation() == file.generation()
-            ? null
-            : directory
-                + ": generation "
-                + file.generation()
-                + " (expected: "
-                + replica.generation()
-                + ", with the replica of this bus; a bus that has lost its files cannot come back"
-                + " yet)";
-      }
-    }
-    return "the journals of the cluster have their replicas at "
-        + shard.replicas().stream()
-            .map(replica -> replica.bus().value())
-            .collect(Collectors.joining(", "))
-        + " (expected: "
-        + place.bus()
-        + " among them; a further bus cannot join a cluster with journals yet)";
+    boolean named =
+        shard.replicas().stream()
+            .anyMatch(
+                replica ->
+                    replica.bus().value().equals(place.bus())
+                        && replica.generation() == file.generation());
+    return opened.isDone() || named || !serves
+        ? null
+        : "the first journal was created while this bus started, without a replica here (expected:"
+            + " a start after that, with which this bus joins the journals)";
   }
 
-  private List<ShardMember> members(RegistrySnapshot snapshot, ShardInfo shard) throws IOException {
-    List<ShardMember> members = new ArrayList<>();
-    for (ShardReplica replica : shard.replicas()) {
-      String id = ShardMember.id(replica.bus().value(), replica.generation());
-      BusInfo bus = snapshot.bus(replica.bus());
-      Endpoint address = bus == null ? null : bus.addresses().peers();
-      String shown =
-          address != null
-              ? address.toString()
-              : file.members().stream()
-                  .filter(member -> member.id().equals(id))
-                  .map(ShardMember::address)
-                  .findFirst()
-                  .orElseThrow(
-                      () ->
-                          new IOException("no address of " + id + " (expected: a registered bus)"));
-      members.add(new ShardMember(id, shown, replica.voter()));
+  /** Looks what is to be done for the shard if this bus leads it, and for its replica. */
+  // An error must not end the timer.
+  @SuppressWarnings("CatchingUnchecked")
+  private void look() {
+    try {
+      placed();
+      join();
+    } catch (Exception e) {
+      LOG.warn("The placement of the replicas was not looked at", e);
     }
-    return members;
+  }
+
+  private void placed() {
+    duty.look();
+  }
+
+  /** Asks the others to let the replica of this bus follow, until it is ready. */
+  private void join() {
+    ShardJournals open = opened.getNow(null);
+    if (open == null || open.ready().toCompletableFuture().isDone()) {
+      return;
+    }
+    ShardStatus status = open.status();
+    boolean tell = ++lookedInVain % LOOKS_TO_TELL == 0;
+    var unused =
+        requests
+            .ask(
+                new PlacementMessages.Request(
+                    PlacementMessages.Operation.FOLLOW, place.bus(), generation, place.address()))
+            .thenAccept(
+                answer -> {
+                  if (tell) {
+                    LOG.info(
+                        "The replica of the journals is not ready: {} of {} entries are applied;"
+                            + " the leader of the journals: {}, {}",
+                        status == null ? "?" : status.applied(),
+                        status == null ? "?" : status.committed(),
+                        answer.outcome(),
+                        answer.detail());
+                  }
+                });
   }
 
   private void openReplica(UUID cluster, List<ShardMember> members) throws IOException {
@@ -291,6 +375,26 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
         file.member(),
         members.stream().map(ShardMember::id).collect(Collectors.joining(", ")));
     opened.complete(open);
+    var unused = open.ready().thenRun(this::becameReady);
+  }
+
+  private void becameReady() {
+    try {
+      opener.execute(
+          () -> {
+            try {
+              if (!file.ready()) {
+                file = file.whenReady();
+                file.write(directory);
+              }
+            } catch (IOException e) {
+              // The next start waits for a majority then.
+              LOG.warn("{} could not be written", ReplicaFile.path(directory), e);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The bus ends", e);
+    }
   }
 
   @Override
@@ -322,6 +426,29 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   @Override
   public CompletionStage<Void> whenKnown() {
     return known.ask();
+  }
+
+  @Override
+  public CompletionStage<Void> moveVote(String bus, boolean leaves) {
+    return ask(
+        leaves ? PlacementMessages.Operation.LEAVE : PlacementMessages.Operation.MOVE_VOTE, bus);
+  }
+
+  @Override
+  public CompletionStage<Void> removeReplica(String bus) {
+    return ask(PlacementMessages.Operation.REMOVE, bus);
+  }
+
+  private CompletionStage<Void> ask(PlacementMessages.Operation operation, String bus) {
+    return place.registry().snapshot().shard(SHARD) == null
+        ? CompletableFuture.failedFuture(
+            new JournalRefusedException("the cluster has no journals yet", false))
+        : requests.untilDone(PlacementMessages.Request.about(operation, bus));
+  }
+
+  @Override
+  public @Nullable String warning(String bus) {
+    return PlacementDuty.warning(place.registry().snapshot(), SHARD, bus);
   }
 
   @Override
@@ -358,6 +485,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   public void close() {
     registration.close();
     known.close();
+    requests.close();
+    placing.shutdownNow();
     opener.shutdown();
     try {
       if (!opener.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {

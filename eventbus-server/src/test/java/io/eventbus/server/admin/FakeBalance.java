@@ -25,11 +25,11 @@ final class FakeBalance implements BalanceView {
   }
 
   @Override
-  public CompletionStage<Void> drain(String bus, boolean on) {
+  public CompletionStage<Void> drain(String bus, boolean on, boolean forGood) {
     if (!bus.startsWith("bus-")) {
       return CompletableFuture.failedFuture(new IllegalArgumentException("no such bus"));
     }
-    asked.add((on ? "drain " : "undrain ") + bus);
+    asked.add((on ? "drain " : "undrain ") + bus + (forGood ? " for good" : ""));
     return CompletableFuture.completedFuture(null);
   }
 

@@ -29,8 +29,16 @@ class BalanceMessagesTest {
     assertThat(BalanceMessages.Load.decode(LOAD.encode())).isEqualTo(LOAD);
     assertThat(BalanceMessages.Reserve.decode(RESERVE.encode())).isEqualTo(RESERVE);
     assertThat(BalanceMessages.Granted.decode(GRANTED.encode())).isEqualTo(GRANTED);
-    assertThat(BalanceMessages.Drain.decode(new BalanceMessages.Drain(true).encode()).on())
-        .isTrue();
+    BalanceMessages.Drain drain = new BalanceMessages.Drain(true, true);
+    assertThat(BalanceMessages.Drain.decode(drain.encode())).isEqualTo(drain);
+  }
+
+  @Test
+  void anOrderToDrainOfAnEarlierVersionIsNotForGood() {
+    assertThat(
+            BalanceMessages.Drain.decode(
+                Arrays.copyOf(new BalanceMessages.Drain(true, true).encode(), 2)))
+        .isEqualTo(new BalanceMessages.Drain(true, false));
   }
 
   @Test

@@ -110,12 +110,12 @@ public final class DrivenBalancer {
 
   /** Starts to drain. */
   public void drain() {
-    var unused = balancer.drain(bus, true);
+    var unused = balancer.drain(bus, true, false);
   }
 
   /** Takes clients again. */
   void serve() {
-    var unused = balancer.drain(bus, false);
+    var unused = balancer.drain(bus, false, false);
   }
 
   /** Returns its status. */

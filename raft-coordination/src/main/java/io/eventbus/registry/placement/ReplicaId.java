@@ -2,6 +2,7 @@ package io.eventbus.registry.placement;
 
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.ShardReplica;
+import java.util.Comparator;
 import java.util.Objects;
 
 /**
@@ -10,7 +11,10 @@ import java.util.Objects;
  * @param bus the bus that holds it
  * @param generation the generation of the data directory that it is in
  */
-public record ReplicaId(BusId bus, int generation) {
+public record ReplicaId(BusId bus, int generation) implements Comparable<ReplicaId> {
+  private static final Comparator<ReplicaId> ORDER =
+      Comparator.comparing(ReplicaId::bus).thenComparingInt(ReplicaId::generation);
+
   /** Checks that there is a bus. */
   public ReplicaId {
     Objects.requireNonNull(bus, "bus");
@@ -19,5 +23,11 @@ public record ReplicaId(BusId bus, int generation) {
   /** Returns the identity of a replica, whether it votes or not. */
   public static ReplicaId of(ShardReplica replica) {
     return new ReplicaId(replica.bus(), replica.generation());
+  }
+
+  /** Compares by bus, then by generation. */
+  @Override
+  public int compareTo(ReplicaId other) {
+    return ORDER.compare(this, other);
   }
 }

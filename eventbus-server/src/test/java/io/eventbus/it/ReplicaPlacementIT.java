@@ -1,0 +1,236 @@
+package io.eventbus.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.eventbus.client.DurableSubscription;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Start;
+import io.eventbus.server.BusServer;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Replicas of the journals that follow the buses of the cluster: who joins, fails, leaves. */
+class ReplicaPlacementIT extends DurableBuses {
+  /** Times that are short, so that a bus that is away is replaced soon. */
+  private static final String[] SOON = {"cluster.lease", "2s", "durable.replace-after", "100ms"};
+
+  ReplicaPlacementIT(@TempDir Path root) {
+    super(root);
+  }
+
+  private BusServer joined(String name) throws Exception {
+    return joined(name, new String[0]);
+  }
+
+  private BusServer joined(String name, String... settings) throws Exception {
+    String[] all = new String[settings.length + 2];
+    System.arraycopy(settings, 0, all, 2, settings.length);
+    all[0] = "cluster.join";
+    all[1] = joinOf(buses.toArray(new BusServer[0]));
+    return startWithData(name, all);
+  }
+
+  /** Returns the buses that vote, as one bus knows it. */
+  private Set<String> voters(BusServer bus) {
+    Set<String> voters = new TreeSet<>();
+    for (JsonNode member : members(bus)) {
+      if (member.path("voter").asBoolean()) {
+        voters.add(member.path("bus").asText());
+      }
+    }
+    return voters;
+  }
+
+  private JsonNode members(BusServer bus) {
+    try {
+      return JSON.readTree(send(bus, "GET", "/api/v1/shards").body())
+          .path("items")
+          .path(0)
+          .path("members");
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private Set<String> replicas(BusServer bus) {
+    Set<String> all = new TreeSet<>();
+    members(bus).forEach(member -> all.add(member.path("bus").asText()));
+    return all;
+  }
+
+  private void awaitVoters(BusServer bus, Set<String> expected) {
+    WatchedBus.await(
+        () -> voters(bus).equals(expected),
+        () -> "voters: " + members(bus) + " (expected: " + expected + ")");
+  }
+
+  private void awaitReplicas(BusServer bus, Set<String> expected) {
+    WatchedBus.await(
+        () -> replicas(bus).equals(expected),
+        () -> "replicas: " + members(bus) + " (expected: " + expected + ")");
+  }
+
+  /** Sends a request again while it is not done in time. */
+  private HttpResponse<String> untilDone(BusServer bus, String method, String path)
+      throws Exception {
+    HttpResponse<String> answer = send(bus, method, path);
+    for (int i = 0; answer.statusCode() == 504 && i < 15; i++) {
+      answer = send(bus, method, path);
+    }
+    return answer;
+  }
+
+  /** Reads all events from the replica of a bus. */
+  private void expectAll(BusServer bus, long upTo) throws Exception {
+    BlockingQueue<ReceivedEvent> received = new LinkedBlockingQueue<>();
+    DurableSubscription unused =
+        get(
+            connect(bus)
+                .replay()
+                .filter("orders.>")
+                .from(Start.FIRST)
+                .handler(received::add)
+                .ready());
+    expect(received, 1, upTo);
+  }
+
+  @Test
+  void aFurtherBusHasAllEventsAndGetsTheVoteOfABusThatIsKilled() throws Exception {
+    BusServer a = startWithData("bus-a", SOON);
+    BusServer b = joined("bus-b", SOON);
+    BusProcess killed =
+        BusProcess.start(
+            TestBus.member(
+                root,
+                "bus-c",
+                "durable.directory",
+                data("bus-c").toString(),
+                "cluster.lease",
+                "2s",
+                "balance.enabled",
+                "false",
+                "cluster.join",
+                joinOf(a, b)));
+    BusServer d;
+    EventBusClient publisher;
+    try {
+      awaitUp(3);
+      create(a, "orders");
+      publisher = connect(b);
+      publish(publisher, 1, 100);
+      d = joined("bus-d", SOON);
+      awaitUp(4);
+      expectAll(d, 100);
+      assertThat(voters(d)).containsExactly("bus-a", "bus-b", "bus-c");
+      awaitReplicas(a, Set.of("bus-a", "bus-b", "bus-c", "bus-d"));
+      publish(connect(d), 101, 150);
+    } finally {
+      killed.kill();
+    }
+    publish(publisher, 151, 200);
+    awaitVoters(a, Set.of("bus-a", "bus-b", "bus-d"));
+    // Now the vote counts: without that of bus-d there is no majority.
+    a.close();
+    buses.remove(a);
+    publish(publisher, 201, 250);
+    expectAll(d, 250);
+  }
+
+  @Test
+  void aBusThatHasLostItsFilesComesBackAndVotesAgain() throws Exception {
+    startThree();
+    create(buses.get(0), "orders");
+    publish(connect(buses.get(0)), 1, 100);
+    BusServer c = buses.get(2);
+    int port = c.linkPort();
+    int generation = generation(buses.get(0), "bus-c");
+    c.close();
+    buses.remove(c);
+    Files.move(data("bus-c"), data("lost"));
+    publish(connect(buses.get(1)), 101, 150);
+    BusServer again = startWithData("bus-c", "cluster.port", Integer.toString(port));
+    awaitUp(3);
+    expectAll(again, 150);
+    WatchedBus.await(
+        () ->
+            voters(again).size() == 3
+                && members(again).size() == 3
+                && generation(again, "bus-c") != generation,
+        () -> "members: " + members(again));
+    BusServer b = buses.get(1);
+    b.close();
+    buses.remove(b);
+    publish(connect(again), 151, 200);
+  }
+
+  private int generation(BusServer bus, String of) {
+    int generation = 0;
+    for (JsonNode member : members(bus)) {
+      if (member.path("bus").asText().equals(of)) {
+        generation = member.path("generation").asInt();
+      }
+    }
+    return generation;
+  }
+
+  @Test
+  void aBusAloneGrowsToThreeAndOneOfFourLeavesForGood() throws Exception {
+    BusServer a = startWithData("bus-a");
+    awaitUp(1);
+    create(a, "orders");
+    EventBusClient publisher = connect(a);
+    publish(publisher, 1, 50);
+    BusServer b = joined("bus-b");
+    BusServer c = joined("bus-c");
+    awaitUp(3);
+    awaitVoters(b, Set.of("bus-a", "bus-b", "bus-c"));
+    expectAll(c, 50);
+    HttpResponse<String> refused = send(b, "DELETE", "/api/v1/shards/votes/bus-a?leaves=true");
+    assertThat(refused.statusCode()).as(refused.body()).isEqualTo(409);
+    assertThat(refused.body()).contains("without bus bus-a the journals have 2 replicas");
+    BusServer d = joined("bus-d", "cluster.leave", "10s");
+    awaitUp(4);
+    awaitReplicas(b, Set.of("bus-a", "bus-b", "bus-c", "bus-d"));
+    HttpResponse<String> moved = untilDone(a, "DELETE", "/api/v1/shards/votes/bus-c");
+    assertThat(moved.statusCode()).as(moved.body()).isEqualTo(200);
+    awaitVoters(b, Set.of("bus-a", "bus-b", "bus-d"));
+    publish(publisher, 51, 100);
+    leave(b, "bus-d");
+    awaitVoters(b, Set.of("bus-a", "bus-b", "bus-c"));
+    awaitReplicas(b, Set.of("bus-a", "bus-b", "bus-c"));
+    d.close();
+    buses.remove(d);
+    assertThat(send(b, "GET", "/api/v1/registry/members").body()).doesNotContain("bus-d");
+    publish(publisher, 101, 150);
+    expectAll(c, 150);
+  }
+
+  private void leave(BusServer asked, String bus) throws Exception {
+    HttpResponse<String> answer =
+        untilDone(asked, "DELETE", "/api/v1/shards/votes/" + bus + "?leaves=true");
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    answer = send(asked, "PUT", "/api/v1/drains/" + bus + "/for-good");
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(202);
+    // The registry may hear a moment later that it drains.
+    WatchedBus.await(() -> removed(asked, bus), () -> "the replica is not removed");
+  }
+
+  private boolean removed(BusServer asked, String bus) {
+    try {
+      HttpResponse<String> answer = send(asked, "DELETE", "/api/v1/shards/replicas/" + bus);
+      assertThat(answer.statusCode()).as(answer.body()).isIn(200, 409, 504);
+      return answer.statusCode() == 200;
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

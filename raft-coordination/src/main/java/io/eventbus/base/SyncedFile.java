@@ -10,7 +10,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 
-/** Small text files that are on the disk whole, with their names, or as they were before. */
+/** Small files that are on the disk whole, with their names, or as they were before. */
 public final class SyncedFile {
   private SyncedFile() {}
 
@@ -19,7 +19,12 @@ public final class SyncedFile {
    * content or the new one. A file of the same name with {@code .new} behind it is overwritten.
    */
   public static void write(Path file, String text) throws IOException {
-    ByteBuffer bytes = StandardCharsets.UTF_8.encode(text);
+    write(file, StandardCharsets.UTF_8.encode(text));
+  }
+
+  /** Writes a file anew, with what remains in a buffer, as {@link #write(Path, String)}. */
+  public static void write(Path file, ByteBuffer content) throws IOException {
+    ByteBuffer bytes = content.duplicate();
     Path temporary = file.resolveSibling(file.getFileName() + ".new");
     try (FileChannel out =
         FileChannel.open(

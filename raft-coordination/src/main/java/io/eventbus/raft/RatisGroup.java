@@ -350,24 +350,34 @@ public final class RatisGroup
     return served.stream().anyMatch(bus -> !now.contains(bus));
   }
 
+  /** Returns the members after a change that is under way, as far as this bus knows. */
+  public RaftMembers nextMembers() {
+    try {
+      RaftConfiguration now = server.getDivision(group).getRaftConf();
+      return new RaftMembers(
+          new ArrayList<>(now.getCurrentPeers(RaftPeerRole.FOLLOWER)),
+          new ArrayList<>(now.getCurrentPeers(RaftPeerRole.LISTENER)));
+    } catch (IOException e) {
+      return RaftMembers.NONE;
+    }
+  }
+
+  /** Returns the index of the entry that has stated the members; -1 for none. */
+  public long configured() {
+    try {
+      return server.getDivision(group).getRaftConf().getLogEntryIndex();
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
   /**
    * Returns whether the members were changed without this bus, as far as it knows: a bus that is
    * taken out is told of the change, and not of its end.
    */
   public boolean isTakenOut() {
-    try {
-      RaftConfiguration now = server.getDivision(group).getRaftConf();
-      // Before the first entry of the log has said who the members are, this bus only waits.
-      return now.getLogEntryIndex() >= 0
-          && now.getCurrentPeers(RaftPeerRole.FOLLOWER).stream().noneMatch(this::isSelf)
-          && now.getCurrentPeers(RaftPeerRole.LISTENER).stream().noneMatch(this::isSelf);
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
-  private boolean isSelf(RaftPeer peer) {
-    return peer.getId().equals(self);
+    // Before the first entry of the log has said who the members are, this bus only waits.
+    return configured() >= 0 && !nextMembers().contains(self.toString());
   }
 
   /** Returns the ids of all members. */

@@ -76,6 +76,18 @@ public final class ChunkView {
     rewind();
   }
 
+  /**
+   * Checks a chunk whole, as {@link #read}, wherever it says that it begins.
+   *
+   * @param bytes the chunk, from index 0 to the limit
+   * @param expectedJournal the journal in its key
+   * @throws ChunkFormatException if it is not as it was written, or another one
+   */
+  public void read(ByteBuffer bytes, int expectedJournal) throws ChunkFormatException {
+    boolean whole = bytes.limit() >= ChunkFormat.HEAD_BYTES;
+    read(bytes, expectedJournal, whole ? bytes.getLong(ChunkFormat.POSITION_AT) : 0);
+  }
+
   private void checkParts() {
     rewind();
     while (!in.atEnd()) {

@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Cut of a shard's log behind what the store has brought to its disk, and what all members have. A
@@ -21,6 +23,19 @@ import java.util.concurrent.ExecutionException;
  */
 final class LogCutter {
   private static final long TIMEOUT_MILLIS = 10_000;
+
+  /** Time for which the log is kept after a member has asked for it, several times as often. */
+  private static final long KEEP_NANOS = TimeUnit.SECONDS.toNanos(90);
+
+  /** Maximum number of members for which the log is kept. */
+  private static final int MAX_KEPT = 64;
+
+  /**
+   * Size up to which the log is kept for copies, in that for members that are away. With the 4 GiB
+   * and 64 MiB/s of a bus, a copy of 20 GiB ends in time while 100 MB/s are published.
+   */
+  private static final int COPY_FACTOR = 8;
+
   private static final String PREFIX = "log_";
   private static final String OPEN = "log_inprogress_";
 
@@ -29,6 +44,8 @@ final class LogCutter {
   private final String self;
   private final Path files;
   private final long maxBytes;
+  // When each member has asked for it last, in nanoseconds.
+  private final Map<String, Long> kept = new ConcurrentHashMap<>();
   private long cut;
   private volatile long neededFrom;
 
@@ -48,6 +65,22 @@ final class LogCutter {
     cut = store.appliedOnDisk().index();
   }
 
+  /**
+   * Keeps all of the log that there is for a member that gets a copy, up to a greater size than for
+   * others: an outdated copy was in vain. Ends when the member has not asked again in time.
+   */
+  void keep(String member) {
+    if (kept.size() < MAX_KEPT || kept.containsKey(member)) {
+      kept.put(member, System.nanoTime());
+    }
+  }
+
+  private boolean isKept() {
+    long now = System.nanoTime();
+    kept.values().removeIf(since -> now - since > KEEP_NANOS);
+    return !kept.isEmpty();
+  }
+
   /** Returns the first index of the log that is kept for members. */
   long neededFrom() {
     return neededFrom;
@@ -59,6 +92,9 @@ final class LogCutter {
     long onDisk = store.appliedOnDisk().index();
     if (needed <= onDisk) {
       needed = Math.max(needed, firstWithin(files, maxBytes));
+    }
+    if (isKept()) {
+      needed = Math.min(needed, firstWithin(files, COPY_FACTOR * maxBytes));
     }
     neededFrom = needed;
     long upTo = Math.min(onDisk, needed - 1);

@@ -42,11 +42,14 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -79,7 +82,11 @@ public final class ShardJournals implements Journals, AutoCloseable {
   private volatile @Nullable ShardServer current;
   private volatile JournalCatalog catalog = JournalCatalog.of(List.of());
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
+  private final CompletableFuture<Void> stopped = new CompletableFuture<>();
   private volatile boolean closed;
+  private volatile boolean knowsJournals;
+  // Set while this replica gets a copy, and has not caught up since.
+  private volatile @Nullable ReplicaCopy copy;
   // The shard that is to be closed; confined to the opener, and to the end.
   private @Nullable ShardServer last;
 
@@ -118,7 +125,11 @@ public final class ShardJournals implements Journals, AutoCloseable {
     ShardJournals journals = new ShardJournals(options);
     before.accept(journals);
     try {
-      journals.openShard();
+      if (options.replicas() != null && ReplicaCopy.isWanted(options)) {
+        journals.opener.execute(journals::copy);
+      } else {
+        journals.openShard();
+      }
       return journals;
     } catch (IOException | RuntimeException e) {
       journals.close();
@@ -131,6 +142,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     ShardServer opened = ShardServer.open(options, life);
     last = opened;
     catalog = opened.catalog();
+    knowsJournals |= opened.store().applied().index() > 0;
     current = opened;
     learned.forEach(opened::learn);
     life.begin();
@@ -141,21 +153,42 @@ public final class ShardJournals implements Journals, AutoCloseable {
   private final class Life implements ShardServer.Observer {
     private boolean open;
     private boolean failed;
+    private long behind = -1;
 
     /** Takes note that the shard is open; it may have failed already. */
     void begin() {
       synchronized (this) {
         open = true;
-        if (!failed) {
+        if (!failed && behind < 0) {
           return;
         }
       }
-      replace();
+      end();
+    }
+
+    private void end() {
+      long begin;
+      synchronized (this) {
+        begin = behind;
+      }
+      replace(begin < 0 ? () -> reopen(MIN_PAUSE_MILLIS) : () -> beginCopy(begin));
+    }
+
+    @Override
+    public void onBehind(long begin) {
+      synchronized (this) {
+        behind = begin;
+        if (!open || failed) {
+          return;
+        }
+      }
+      end();
     }
 
     @Override
     public void onApplied(JournalCatalog now, ShardChanges changes, boolean leads) {
       catalog = now;
+      knowsJournals = true;
       tell(changes, leads);
     }
 
@@ -163,18 +196,18 @@ public final class ShardJournals implements Journals, AutoCloseable {
     public void onFailure(Throwable cause) {
       synchronized (this) {
         failed = true;
-        if (!open) {
+        if (!open || behind >= 0) {
           return;
         }
       }
-      replace();
+      end();
     }
   }
 
-  private void replace() {
+  private void replace(Runnable next) {
     current = null;
     try {
-      opener.execute(() -> reopen(MIN_PAUSE_MILLIS));
+      opener.execute(next);
     } catch (RejectedExecutionException e) {
       // The journals end.
       LOG.debug("{}: not opened anew", options.shown(), e);
@@ -196,6 +229,69 @@ public final class ShardJournals implements Journals, AutoCloseable {
               () -> reopen(Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS)),
               pauseMillis,
               TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void beginCopy(long begin) {
+    closeLast();
+    if (closed) {
+      return;
+    }
+    try {
+      ReplicaCopy.want(options, begin);
+    } catch (IOException | RuntimeException e) {
+      LOG.error("{}: no copy can be taken", options.shown(), e);
+      reopen(MIN_PAUSE_MILLIS);
+      return;
+    }
+    copy();
+  }
+
+  private void copy() {
+    ReplicaCopy taken = new ReplicaCopy(options, new Others(), stopped);
+    copy = taken;
+    try {
+      if (taken.run()) {
+        keepLogs(taken);
+        reopen(MIN_PAUSE_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Has the others keep the log behind a copy until this replica has caught up. */
+  private void keepLogs(ReplicaCopy taken) {
+    ShardServer shard = current;
+    if (copy != taken || (shard != null && shard.ready().isDone())) {
+      return;
+    }
+    Map<String, CompletableFuture<byte[]>> unused = taken.keepLogs();
+    var unusedTask =
+        opener.schedule(() -> keepLogs(taken), ReplicaCopy.TELL.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** Other replicas, by the addresses that are known here. */
+  private final class Others implements ReplicaCopy.Others {
+    private final ShardReplicas replicas =
+        Objects.requireNonNull(options.replicas(), "one of several");
+
+    @Override
+    public Set<String> ids() {
+      Set<String> ids = new TreeSet<>(learned.keySet());
+      replicas.members().forEach(member -> ids.add(member.id()));
+      ids.remove(options.member());
+      return ids;
+    }
+
+    @Override
+    public CompletableFuture<byte[]> ask(String member, byte[] request, Duration timeout) {
+      InetSocketAddress address = learned.get(member);
+      return ShardNetwork.ask(
+          replicas.links(),
+          address == null ? replicas.member(member).socketAddress() : address,
+          request,
+          timeout);
     }
   }
 
@@ -253,7 +349,19 @@ public final class ShardJournals implements Journals, AutoCloseable {
   /** Returns the state of the shard as this bus knows it; null while it is opened anew. */
   public @Nullable ShardStatus status() {
     ShardServer shard = current;
-    return shard == null ? null : shard.status();
+    if (shard != null) {
+      return shard.status();
+    }
+    ReplicaCopy taken = copy;
+    return taken == null ? null : taken.status();
+  }
+
+  /**
+   * Returns whether {@link #catalog} is one that the shard had at some time. Otherwise this replica
+   * is new, or was opened while it gets a copy, and knows no journals at all.
+   */
+  public boolean knowsJournals() {
+    return knowsJournals;
   }
 
   /**
@@ -508,6 +616,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    stopped.complete(null);
     current = null;
     opener.shutdown();
     try {

@@ -1,5 +1,6 @@
 package io.eventbus.journal.ratis;
 
+import io.eventbus.journal.copy.CopySource;
 import io.eventbus.link.DedicatedLoop;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkPeer;
@@ -35,6 +36,12 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
   private static final RaftServices RAFT = new RaftServices(100, KIND + ".raft");
   private static final String ENTRY_CHANNEL = KIND + ".entries";
   private static final int ENTRY_SERVICE = 104;
+
+  /** Channel of copies, on the loops of all other links: the log is not to wait for their bytes. */
+  private static final String COPY_CHANNEL = "shard-copies";
+
+  private static final int COPY_SERVICE = 105;
+  private static final Duration STATE_TIMEOUT = Duration.ofSeconds(5);
 
   /** Timeout of messages that this group does not send: its snapshots have no files. */
   private static final Duration SNAPSHOT_TIMEOUT = Duration.ofSeconds(1);
@@ -187,6 +194,23 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
         : links.call(address, ENTRY_CHANNEL, ENTRY_SERVICE, request, EntrySender.CALL_TIMEOUT);
   }
 
+  /** Answers questions of other replicas, and sends them copies. */
+  void offer(CopySource source) {
+    links.offer(COPY_SERVICE, source);
+  }
+
+  /** Asks for the state of a member. */
+  CompletableFuture<byte[]> ask(String member, byte[] question) {
+    InetSocketAddress address = peers.find(member);
+    return address == null ? unknown(member) : ask(links, address, question, STATE_TIMEOUT);
+  }
+
+  /** Asks what {@link CopySource} answers, also while there is no replica here. */
+  static CompletableFuture<byte[]> ask(
+      LinkNode links, InetSocketAddress address, byte[] question, Duration timeout) {
+    return links.call(address, COPY_CHANNEL, COPY_SERVICE, question, timeout);
+  }
+
   private static <T> CompletableFuture<T> unknown(String member) {
     return CompletableFuture.failedFuture(
         new IllegalStateException("member " + member + ": no address is known"));
@@ -195,6 +219,7 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
   /** Takes and sends no entries any more. */
   @Override
   public void close() {
+    links.withdraw(COPY_SERVICE);
     links.withdraw(ENTRY_SERVICE);
     links.unwatchEnds(watcher);
     LeaderCrashDetector watching = crashes;

@@ -68,6 +68,7 @@ public record ShardOptions(
    *     there are several replicas
    * @param electionTimeoutMax maximum of that time
    * @param maxLogBytes size up to which the log is kept for members that lack it
+   * @param copyBytesPerSecond rate at which this bus sends copies of its rows to others
    */
   public record Tuning(
       StoreOptions store,
@@ -79,7 +80,8 @@ public record ShardOptions(
       LongSupplier wallMillis,
       Duration electionTimeoutMin,
       Duration electionTimeoutMax,
-      long maxLogBytes) {
+      long maxLogBytes,
+      long copyBytesPerSecond) {
     /** Settings of a bus. */
     public static final Tuning DEFAULT =
         new Tuning(
@@ -92,10 +94,16 @@ public record ShardOptions(
             System::currentTimeMillis,
             Duration.ofMillis(500),
             Duration.ofMillis(1_000),
-            4L << 30);
+            4L << 30,
+            // Half of a gigabit line, and a sixth of what a disk reads: publishers keep the rest.
+            64L << 20);
 
-    /** Checks the bound. */
+    /** Checks the bounds. */
     public Tuning {
+      if (copyBytesPerSecond < 1) {
+        throw new IllegalArgumentException(
+            "copyBytesPerSecond: " + copyBytesPerSecond + " (expected: >= 1)");
+      }
       if (maxPendingBytes < Entry.MAX_BYTES) {
         throw new IllegalArgumentException(
             "maxPendingBytes: " + maxPendingBytes + " (expected: >= " + Entry.MAX_BYTES + ")");

@@ -4,6 +4,7 @@ import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.codec.Entry;
+import io.eventbus.journal.copy.CopySource;
 import io.eventbus.journal.rows.StoreFailedException;
 import io.eventbus.journal.state.Shard;
 import io.eventbus.journal.state.ShardChanges;
@@ -39,7 +40,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Threads: "shard-N-submit" hands entries to Ratis, "shard-N-timers" watches deadlines and never
  * waits, "shard-N-duties" cuts the log and does the leader's duties, "shard-N-raft" answers the
- * Ratis of other buses. Any thread may call any method.
+ * Ratis of other buses, "shard-N-copy" reads copies for them. Any thread may call any method.
  */
 final class ShardServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ShardServer.class);
@@ -48,6 +49,7 @@ final class ShardServer implements AutoCloseable {
   private static final long SWEEP_MILLIS = 100;
   private static final long SNAPSHOT_CHECK_MILLIS = 1_000;
   private static final long MEMBERS_CHECK_MILLIS = 200;
+  private static final long TAKEN_OUT_CHECK_MILLIS = 3_000;
   private static final long CONFIRM_PAUSE_MILLIS = 100;
   private static final int RAFT_WORKERS = 2;
 
@@ -63,6 +65,14 @@ final class ShardServer implements AutoCloseable {
      * @param leads whether this replica led in the term of the entry, as the only one always does
      */
     void onApplied(JournalCatalog catalog, ShardChanges changes, boolean leads);
+
+    /**
+     * Called once if entries that this replica lacks are gone from the leader's log, on any thread;
+     * must not block.
+     *
+     * @param begin the first entry that the leader has
+     */
+    default void onBehind(long begin) {}
 
     /** Called once when the shard cannot go on, on any thread; must not block. */
     void onFailure(Throwable cause);
@@ -89,6 +99,8 @@ final class ShardServer implements AutoCloseable {
   private volatile long leaderBegin = -1;
   private final AtomicBoolean behindTold = new AtomicBoolean();
   private volatile @Nullable MemberChanges changes;
+  private volatile @Nullable TakenOut takenOut;
+  private volatile @Nullable CopySource copies;
   private @Nullable ShardStateMachine machine;
   private volatile @Nullable ShardRaft raft;
   private volatile @Nullable ShardGate gate;
@@ -150,6 +162,10 @@ final class ShardServer implements AutoCloseable {
     Failures failures = new Failures();
     ShardStore store;
     try {
+      if (directory.isCopying()) {
+        throw new IOException(
+            options.shown() + ": a part of a copy of another's rows (expected: all of it)");
+      }
       store =
           ShardStore.open(
               directory.store(),
@@ -226,6 +242,7 @@ final class ShardServer implements AutoCloseable {
       MemberChanges open = new MemberChanges(options, running, network, opened);
       changes = open;
       repeat(duties, MEMBERS_CHECK_MILLIS, open::look);
+      offerCopies(group, network);
     }
     if (network == null) {
       ready.complete(null);
@@ -291,6 +308,7 @@ final class ShardServer implements AutoCloseable {
           started.group().logEnd(),
           begin,
           options.tuning().maxLogBytes());
+      observer.onBehind(begin);
     }
   }
 
@@ -334,15 +352,33 @@ final class ShardServer implements AutoCloseable {
   private void begin(RatisGroup group, Leadership leading) {
     LogCutter created =
         new LogCutter(
-            store,
-            group,
-            options.member(),
-            directory.log().resolve(options.group().toString()).resolve("current"),
-            options.tuning().maxLogBytes());
+            store, group, options.member(), directory.current(), options.tuning().maxLogBytes());
     cutter = created;
     repeat(timers, SWEEP_MILLIS, deadlines::sweep);
     repeat(duties, options.tuning().dutyInterval().toMillis(), leading::perform);
     repeat(duties, SNAPSHOT_CHECK_MILLIS, created::check);
+  }
+
+  private void offerCopies(RatisGroup group, ShardNetwork network) {
+    TakenOut looking = new TakenOut(group, network, options.group(), options.member());
+    takenOut = looking;
+    repeat(duties, TAKEN_OUT_CHECK_MILLIS, looking::look);
+    CopySource source =
+        new CopySource(
+            options.group(),
+            options.member(),
+            new CopiedReplica(
+                group,
+                store,
+                Objects.requireNonNull(cutter, "begun"),
+                ready::isDone,
+                this::appliedUpToNow,
+                directory.current()),
+            options.tuning().copyBytesPerSecond(),
+            System::nanoTime,
+            named("copy"));
+    copies = source;
+    network.offer(source);
   }
 
   private void repeat(ScheduledThreadPoolExecutor executor, long millis, Duty duty) {
@@ -457,10 +493,21 @@ final class ShardServer implements AutoCloseable {
     return group().logBegin();
   }
 
+  /** Returns the index of the next entry of the log here. */
+  long logEnd() {
+    return group().logEnd();
+  }
+
   ShardStatus status() {
     RatisGroup group = group();
+    TakenOut looking = takenOut;
     return ShardStatus.of(
-        group, options.member(), store.applied().index(), ready.isDone(), needsCopy(group));
+        group,
+        options.member(),
+        store.applied().index(),
+        ready.isDone(),
+        needsCopy(group),
+        looking != null && looking.isTakenOut());
   }
 
   private boolean needsCopy(RatisGroup group) {
@@ -497,6 +544,10 @@ final class ShardServer implements AutoCloseable {
     duties.shutdownNow();
     if (network != null) {
       network.close();
+    }
+    CopySource source = copies;
+    if (source != null) {
+      source.close();
     }
     closeAll(started);
     timers.shutdownNow();

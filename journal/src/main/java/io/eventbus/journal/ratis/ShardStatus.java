@@ -19,7 +19,10 @@ import org.jspecify.annotations.Nullable;
  *     on only with a copy of another's rows
  * @param takenOut whether the members were changed without this replica, as far as it has heard;
  *     also for the moments in which it becomes a voter
- * @param members all replicas, by their ids, as Raft knows them
+ * @param copy state of the copy that this replica gets; null if it gets none. Nothing is known of
+ *     term and entries meanwhile
+ * @param members all replicas, by their ids, as Raft knows them; while this one gets a copy, as the
+ *     others know them
  */
 public record ShardStatus(
     @Nullable String leader,
@@ -29,6 +32,7 @@ public record ShardStatus(
     boolean ready,
     boolean needsCopy,
     boolean takenOut,
+    @Nullable Copy copy,
     List<Member> members) {
   /** Copies the list. */
   public ShardStatus {
@@ -36,7 +40,12 @@ public record ShardStatus(
   }
 
   static ShardStatus of(
-      RatisGroup group, String self, long applied, boolean ready, boolean needsCopy) {
+      RatisGroup group,
+      String self,
+      long applied,
+      boolean ready,
+      boolean needsCopy,
+      boolean takenOut) {
     GroupLog log = group.log();
     Map<String, Long> positions = group.positions();
     List<String> voters = group.voters();
@@ -56,8 +65,19 @@ public record ShardStatus(
               id.equals(self) ? needsCopy : lacks));
     }
     return new ShardStatus(
-        leader, group.term(), committed, applied, ready, needsCopy, group.isTakenOut(), members);
+        leader, group.term(), committed, applied, ready, needsCopy, takenOut, null, members);
   }
+
+  /**
+   * State of a copy.
+   *
+   * @param source the replica whose rows are copied; null while none is
+   * @param bytes bytes that are here
+   * @param expected about how many there will be
+   * @param problem why the last attempt has failed; null for none
+   */
+  public record Copy(
+      @Nullable String source, long bytes, long expected, @Nullable String problem) {}
 
   /**
    * State of one replica.

@@ -127,6 +127,12 @@ final class Database implements AutoCloseable {
     return db.getLongProperty("rocksdb.background-errors");
   }
 
+  long liveBytes() throws RocksDBException {
+    return db.getLongProperty("rocksdb.estimate-live-data-size")
+        + db.getLongProperty("rocksdb.live-blob-file-size")
+        - db.getLongProperty("rocksdb.live-blob-file-garbage-size");
+  }
+
   /**
    * Asks for a flush, which goes on in the background.
    *

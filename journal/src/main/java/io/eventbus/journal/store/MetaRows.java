@@ -14,6 +14,11 @@ final class MetaRows {
   private static final byte FORMAT = 1;
   private static final int IDENTITY_HEAD = 17;
 
+  /** Returns a key behind those of all rows. */
+  static byte[] end() {
+    return new byte[] {Byte.MAX_VALUE};
+  }
+
   private MetaRows() {}
 
   static byte[] identityKey() {
@@ -22,6 +27,16 @@ final class MetaRows {
 
   static byte[] appliedKey() {
     return key("applied");
+  }
+
+  /** Returns the least key of all other rows. */
+  static byte[] firstOfOthers() {
+    return new byte[] {KIND + 1};
+  }
+
+  /** Returns whether a row is none of these. */
+  static boolean isOther(byte[] key) {
+    return key.length > 0 && key[0] > KIND;
   }
 
   private static byte[] key(String name) {

@@ -106,6 +106,39 @@ public final class ShardStore implements AutoCloseable {
     return new StoreLease(this, database);
   }
 
+  /**
+   * Begins to load the rows of another store into this one, to which no entry was applied.
+   *
+   * @throws StoreFailedException if the store has failed or is closed
+   */
+  public StoreLoader loader() {
+    if (!applied.equals(AppliedEntry.NONE)) {
+      throw new IllegalStateException(
+          "store " + directory + ": entry " + applied.index() + " (expected: none applied)");
+    }
+    acquire();
+    return new StoreLoader(this);
+  }
+
+  /** Writes rows that are complete only with others. */
+  void load(WriteBatch rows) {
+    database.checkBackground(failure);
+    writer.write(rows);
+    flusher.written(writer.bytes());
+  }
+
+  /** Returns about how many bytes the rows have that are on the disk. Any thread. */
+  public long bytes() {
+    acquire();
+    try {
+      return database.liveBytes();
+    } catch (RocksDBException e) {
+      throw failure.fail("the size cannot be read", e);
+    } finally {
+      leases.release();
+    }
+  }
+
   private void acquire() {
     failure.check();
     if (!leases.acquire()) {

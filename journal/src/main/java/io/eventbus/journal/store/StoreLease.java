@@ -3,6 +3,7 @@ package io.eventbus.journal.store;
 import io.eventbus.journal.rows.DamagedRowException;
 import io.eventbus.journal.rows.RowReader;
 import io.eventbus.journal.rows.RowScan;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -72,6 +73,22 @@ public final class StoreLease implements RowReader, AutoCloseable {
             e -> damaged(from, e));
     scans.add(scan);
     return scan;
+  }
+
+  /** Returns the last entry that had been committed when the lease began. */
+  public AppliedEntry applied() {
+    byte[] key = MetaRows.appliedKey();
+    byte[] value = get(key);
+    try {
+      return value == null ? AppliedEntry.NONE : MetaRows.decodeApplied(value);
+    } catch (IOException e) {
+      throw new DamagedRowException("store " + store.directory() + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Returns all rows but those that only the store writes, by which it knows itself. */
+  public RowScan scanAll() {
+    return scan(MetaRows.firstOfOthers(), MetaRows.end());
   }
 
   private void check() {

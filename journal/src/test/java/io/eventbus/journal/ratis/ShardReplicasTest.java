@@ -368,67 +368,6 @@ class ShardReplicasTest {
   }
 
   @Test
-  void aReplicaThatIsAwayForTooLongIsToldThatItNeedsACopy() throws Exception {
-    FlushPolicy often = new FlushPolicy(1 << 20, Duration.ofDays(1));
-    try (TestReplicas replicas =
-        new TestReplicas(
-            directory,
-            3,
-            0,
-            options ->
-                TestReplicas.tuned(
-                    options,
-                    Duration.ofSeconds(90),
-                    options.tuning().electionTimeoutMin(),
-                    often,
-                    12L << 20))) {
-      replicas.startAll();
-      int journal = replicas.create(TestShards.definition("orders", new Retention(0, 4 << 20, 0)));
-      publish(replicas, journal, 1, 5);
-      replicas.settle();
-      Node away = replicas.others(replicas.leader()).get(0);
-      replicas.stop(away);
-      long sequence = 6;
-      while (isLogWhole(replicas)) {
-        for (int i = 0; i < 10; i++) {
-          Answer answer = new Answer();
-          assertThat(
-                  replicas
-                      .leader()
-                      .journals()
-                      .append(
-                          TestShards.head(journal, "a", "p", sequence),
-                          TestShards.events(sequence, 10, 20_000),
-                          answer))
-              .isTrue();
-          assertThat(TestShards.await(answer.result())).isInstanceOf(Published.class);
-          sequence += 10;
-        }
-        // As long as the log is kept that the replica needs, it is no larger than that.
-        assertThat(sequence).isLessThan(10_000);
-      }
-      replicas.start(away);
-      TestReplicas.until("the replica knows", () -> away.status().needsCopy());
-      assertThat(away.status().ready()).isFalse();
-      List<Long> known = numbers(TestShards.read(away.journals(), journal, TestShards.ALL), "a");
-      // A message that was under way may have come late.
-      assertThat(known).hasSizeBetween(5, 500);
-      assertThat(known).isEqualTo(LongStream.rangeClosed(1, known.size()).boxed().toList());
-      TestReplicas.until(
-          "the leader knows",
-          () ->
-              replicas.up().stream()
-                  .filter(node -> node.id().equals(node.status().leader()))
-                  .flatMap(node -> node.status().members().stream())
-                  .anyMatch(member -> member.id().equals(away.id()) && member.needsCopy()));
-      // The others go on, and it stays with its leader.
-      Answer more = TestShards.publish(replicas.leader().journals(), journal, "b", "q", 1, 1);
-      assertThat(TestShards.await(more.result())).isInstanceOf(Published.class);
-      assertThat(away.status().leader()).isEqualTo(replicas.leader().id());
-    }
-  }
-
-  @Test
   void theLogIsKeptForAReplicaThatIsAwayForAWhileAndIsCutWhenItIsBack() throws Exception {
     try (TestReplicas replicas = TestReplicas.start(directory, 3, 0)) {
       int journal = replicas.create(TestShards.definition("orders", new Retention(0, 4 << 20, 0)));

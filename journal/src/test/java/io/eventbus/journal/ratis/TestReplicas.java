@@ -133,6 +133,22 @@ final class TestReplicas implements AutoCloseable {
       Duration electionTimeoutMin,
       FlushPolicy flush,
       long maxLogBytes) {
+    return tuned(
+        options,
+        answerTimeout,
+        electionTimeoutMin,
+        flush,
+        maxLogBytes,
+        options.tuning().copyBytesPerSecond());
+  }
+
+  static ShardOptions tuned(
+      ShardOptions options,
+      Duration answerTimeout,
+      Duration electionTimeoutMin,
+      FlushPolicy flush,
+      long maxLogBytes,
+      long copyBytesPerSecond) {
     ShardOptions.Tuning tuning = options.tuning();
     StoreOptions store = tuning.store();
     return new ShardOptions(
@@ -157,7 +173,8 @@ final class TestReplicas implements AutoCloseable {
             tuning.wallMillis(),
             electionTimeoutMin,
             electionTimeoutMin.multipliedBy(2),
-            maxLogBytes));
+            maxLogBytes,
+            copyBytesPerSecond));
   }
 
   void startAll() throws IOException {

@@ -96,7 +96,8 @@ final class TestShards {
             wallMillis,
             Duration.ofMillis(500),
             Duration.ofMillis(1_000),
-            4L << 30));
+            4L << 30,
+            64L << 20));
   }
 
   /** Returns settings of a shard to whose log its leader adds nothing by itself. */
@@ -119,7 +120,8 @@ final class TestShards {
             tuning.wallMillis(),
             tuning.electionTimeoutMin(),
             tuning.electionTimeoutMax(),
-            tuning.maxLogBytes()));
+            tuning.maxLogBytes(),
+            tuning.copyBytesPerSecond()));
   }
 
   /** Opens the store of a shard that is closed. */

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
@@ -67,10 +68,7 @@ public final class OfflineLogReader<S> {
   /** Reads the files of one group. The caller holds the lock of the directory. */
   public static <S> Found<S> read(Path files, S empty, Replay<S> replay) throws IOException {
     OfflineLogReader<S> reader = new OfflineLogReader<>(replay, empty);
-    try (RaftStorage storage =
-        StorageImplUtils.newRaftStorage(
-            files.toFile(), SizeInBytes.ZERO, StartupOption.RECOVER, CorruptionPolicy.EXCEPTION)) {
-      storage.initialize();
+    try (RaftStorage storage = open(files)) {
       SimpleStateMachineStorage snapshots = new SimpleStateMachineStorage();
       snapshots.init(storage);
       reader.configuration(files.resolve("current/raft-meta.conf"));
@@ -80,6 +78,41 @@ public final class OfflineLogReader<S> {
         reader.last = snapshot.getTermIndex();
       }
       for (LogSegmentPath segment : LogSegmentPath.getLogSegmentPaths(storage)) {
+        read(segment, reader::add);
+      }
+    }
+    return reader.result(files);
+  }
+
+  /**
+   * Returns the index of the last entry of the log of one group; -1 for none. The caller holds the
+   * lock of the directory.
+   *
+   * @param files the directory of the group
+   */
+  public static long lastIndex(Path files) throws IOException {
+    try (RaftStorage storage = open(files)) {
+      List<LogSegmentPath> segments = LogSegmentPath.getLogSegmentPaths(storage);
+      long[] last = {-1};
+      // The newest may have been opened for an entry that never came.
+      for (int i = segments.size() - 1; i >= 0 && last[0] < 0; i--) {
+        read(segments.get(i), entry -> last[0] = entry.getIndex());
+      }
+      return last[0];
+    }
+  }
+
+  private static RaftStorage open(Path files) throws IOException {
+    RaftStorage storage =
+        StorageImplUtils.newRaftStorage(
+            files.toFile(), SizeInBytes.ZERO, StartupOption.RECOVER, CorruptionPolicy.EXCEPTION);
+    storage.initialize();
+    return storage;
+  }
+
+  private static void read(LogSegmentPath segment, Consumer<LogEntryProto> entries)
+      throws IOException {
+    int unused =
         LogSegment.readSegmentFile(
             segment.getPath().toFile(),
             segment.getStartEnd(),
@@ -88,10 +121,7 @@ public final class OfflineLogReader<S> {
                 ? CorruptionPolicy.WARN_AND_RETURN
                 : CorruptionPolicy.EXCEPTION,
             null,
-            reader::add);
-      }
-    }
-    return reader.result(files);
+            entries);
   }
 
   private void configuration(Path file) throws IOException {

@@ -9,13 +9,14 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "faults",
     description = "Kills and pauses servers and takes their disks' power, and judges what follows.",
-    subcommands = {DurableFaultsCommand.class},
+    subcommands = {DurableFaultsCommand.class, PowerLossCommand.class},
     mixinStandardHelpOptions = true)
 final class FaultsCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "command: absent (expected: durable)");
+    throw new ParameterException(
+        spec.commandLine(), "command: absent (expected: durable or power-loss)");
   }
 }

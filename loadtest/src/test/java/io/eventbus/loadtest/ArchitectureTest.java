@@ -139,6 +139,10 @@ class ArchitectureTest {
           .definedBy(ROOT + ".faults.buses")
           .layer("history")
           .definedBy(ROOT + ".faults.history")
+          .layer("systems")
+          .definedBy(ROOT + ".driver.*..")
+          .layer("power")
+          .definedBy(ROOT + ".faults.power")
           .whereLayer("command")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("run")
@@ -146,7 +150,9 @@ class ArchitectureTest {
           .whereLayer("clients")
           .mayOnlyBeAccessedByLayers("run")
           .whereLayer("buses")
-          .mayOnlyBeAccessedByLayers("command", "run")
+          .mayOnlyBeAccessedByLayers("command", "run", "power")
+          .whereLayer("power")
+          .mayOnlyBeAccessedByLayers("command", "systems")
           .whereLayer("history")
           .mayOnlyBeAccessedByLayers("run", "clients");
 

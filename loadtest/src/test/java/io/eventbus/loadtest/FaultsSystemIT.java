@@ -59,4 +59,39 @@ class FaultsSystemIT {
         .as(out::toString)
         .isZero();
   }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+  @Nightly
+  void aClusterKeepsItsPromises(int seed) {
+    assertThat(run("--replicas=3", "--seed=" + seed)).as(out::toString).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+  @Nightly
+  void aClusterWhoseDisksFailKeepsItsPromises(int seed) {
+    assumeTrue(LoopDisk.lacks().isEmpty(), LoopDisk.lacks());
+    assertThat(
+            run(
+                "--replicas=3",
+                "--seed=" + seed,
+                "--faults=power-loss,power-loss-all,kill-leader,pause,slow-fsync,full-disk"))
+        .as(out::toString)
+        .isZero();
+  }
+
+  @Test
+  @Nightly
+  void aBusLosesNothingWithItsPower() {
+    assumeTrue(LoopDisk.lacks().isEmpty(), LoopDisk.lacks());
+    PrintWriter writer = new PrintWriter(out, true);
+    assertThat(
+            LoadTest.commandLine(new Drivers())
+                .setOut(writer)
+                .setErr(writer)
+                .execute("faults", "power-loss", "--drivers=eventbus", "--data=" + directory))
+        .as(out::toString)
+        .isZero();
+  }
 }

@@ -49,6 +49,11 @@ public final class JetStreamDriver implements Driver {
     this.sync = sync;
   }
 
+  /** Returns the part of a server's configuration that has it store streams. */
+  static String store(Path data, Sync sync) {
+    return STORE.formatted(data.toAbsolutePath(), sync.configuration);
+  }
+
   @Override
   public String name() {
     return sync.driver;
@@ -97,12 +102,7 @@ public final class JetStreamDriver implements Driver {
     try {
       NatsServers servers =
           NatsServers.start(
-              name(),
-              program,
-              "nats",
-              NatsDriver.TCP_PORT,
-              1,
-              STORE.formatted(data.path().toAbsolutePath(), sync.configuration));
+              name(), program, "nats", NatsDriver.TCP_PORT, 1, store(data.path(), sync));
       return JetStreamSession.open(servers, workload, data);
     } catch (RuntimeException e) {
       data.close();

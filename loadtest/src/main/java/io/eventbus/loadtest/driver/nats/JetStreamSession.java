@@ -63,7 +63,17 @@ final class JetStreamSession implements Driver.Session {
   static JetStreamSession open(NatsServers servers, Workload workload, DriverData data) {
     JetStreamSession session = new JetStreamSession(servers, workload, data);
     try {
-      Connection connection = session.connect("operator");
+      addStream(session.connect("operator"));
+      return session;
+    } catch (RuntimeException e) {
+      session.end();
+      throw e;
+    }
+  }
+
+  /** Makes the stream unless it is there. */
+  static void addStream(Connection connection) {
+    try {
       connection
           .jetStreamManagement()
           .addStream(
@@ -73,14 +83,14 @@ final class JetStreamSession implements Driver.Session {
                   .storageType(StorageType.File)
                   .replicas(1)
                   .build());
-      return session;
     } catch (IOException | JetStreamApiException e) {
-      session.end();
       throw new DriverException("no stream", e);
-    } catch (RuntimeException e) {
-      session.end();
-      throw e;
     }
+  }
+
+  /** Returns a topic of the stream, of which the connections become a part. */
+  static DriverJournal journal(Connection publisher, Connection reader) {
+    return new StreamJournal(publisher, jetStream(publisher), reader, Workload.topic(0));
   }
 
   private Connection connect(String name) {

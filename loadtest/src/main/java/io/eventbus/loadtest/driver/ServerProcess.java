@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The process of a server under test, with its output in a temporary file.
@@ -154,6 +155,61 @@ public final class ServerProcess implements AutoCloseable {
       process.waitFor(POLITE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Stops all threads of the process with SIGSTOP, and waits until they stand still or wait for the
+   * system. Linux only.
+   *
+   * @throws DriverException if they do not
+   */
+  public void pause() {
+    signal("STOP");
+    long end = System.nanoTime() + POLITE.toNanos();
+    while (process.isAlive() && !standsStill()) {
+      if (System.nanoTime() - end > 0) {
+        throw new DriverException(name + " does not stand still after SIGSTOP");
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+  }
+
+  /** Lets a process go on that {@link #pause} has stopped. */
+  public void resume() {
+    signal("CONT");
+  }
+
+  private void signal(String signal) {
+    try {
+      Process kill = new ProcessBuilder("kill", "-" + signal, Long.toString(pid())).start();
+      if (!kill.waitFor(POLITE.toMillis(), TimeUnit.MILLISECONDS) || kill.exitValue() != 0) {
+        throw new DriverException(name + " gets no SIG" + signal);
+      }
+    } catch (IOException e) {
+      throw new DriverException(name + " gets no SIG" + signal, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new DriverException("interrupted while " + name + " was to get SIG" + signal, e);
+    }
+  }
+
+  /** Returns whether no thread runs: each is stopped (T) or in a call of the system (D). */
+  private boolean standsStill() {
+    try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
+      return threads.allMatch(
+          thread -> {
+            try {
+              String state = Files.readString(thread.resolve("stat"));
+              char letter = state.charAt(state.lastIndexOf(')') + 2);
+              return letter == 'T' || letter == 'D';
+            } catch (IOException e) {
+              // The thread has ended.
+              return true;
+            }
+          });
+    } catch (IOException e) {
+      throw new DriverException(name + " has no threads in /proc", e);
     }
   }
 

@@ -110,6 +110,11 @@ public final class BusPower implements PowerSystem {
     }
 
     @Override
+    public void pause() {
+      bus.pause();
+    }
+
+    @Override
     public void kill() {
       bus.abandon();
     }

@@ -80,6 +80,11 @@ final class LoadTestBus implements AutoCloseable {
     close();
   }
 
+  /** Stops all threads, and waits until they stand still. */
+  void pause() {
+    running().pause();
+  }
+
   private ServerProcess running() {
     ServerProcess now = process;
     if (now == null) {

@@ -56,6 +56,11 @@ public final class JetStreamPower implements PowerSystem {
     }
 
     @Override
+    public void pause() {
+      servers.get(0).process().pause();
+    }
+
+    @Override
     public void kill() {
       servers.get(0).process().kill();
     }

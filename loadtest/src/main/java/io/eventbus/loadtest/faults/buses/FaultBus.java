@@ -125,15 +125,15 @@ public final class FaultBus implements AutoCloseable {
     paused = false;
   }
 
-  /** Sends SIGSTOP. */
+  /** Sends SIGSTOP, and waits until nothing of it runs. */
   public void pause() {
-    SystemCommand.run("kill", "-STOP", Long.toString(running().pid()));
+    running().pause();
     paused = true;
   }
 
   /** Sends SIGCONT. */
   public void resume() {
-    SystemCommand.run("kill", "-CONT", Long.toString(running().pid()));
+    running().resume();
     paused = false;
   }
 

@@ -27,7 +27,7 @@ public final class LoopDisk implements AutoCloseable {
           + "fcntl.ioctl(os.open(sys.argv[1],os.O_RDONLY),0x8004587D,struct.pack('I',2))";
 
   private static final List<String> PROGRAMS =
-      List.of("mkfs.ext4", "mount", "umount", "fsfreeze", "python3");
+      List.of("mkfs.ext4", "mount", "umount", "fsfreeze", "sync", "python3");
   private static final String FILLING = "filling";
   private static final int FILLING_STEP = 64 * 1024;
   private static final long UNMOUNT_SECONDS = 30;
@@ -115,7 +115,12 @@ public final class LoopDisk implements AutoCloseable {
     }
   }
 
-  /** Loses all that is not on the disk, and refuses every write until the next mount. */
+  /**
+   * Loses all that is not on the disk, and refuses every write until the next mount.
+   *
+   * <p>Whoever writes has to stand still: an fsync that is under way meanwhile may return without
+   * an error though its bytes are gone, as a machine without power never would.
+   */
   public void losePower() {
     SystemCommand.run(program("python3"), "-c", LOSE_POWER, directory.toString());
   }
@@ -151,6 +156,8 @@ public final class LoopDisk implements AutoCloseable {
   public void free() {
     try {
       Files.deleteIfExists(directory.resolve(FILLING));
+      // Otherwise a loss of power soon after brings the file back.
+      SystemCommand.run(program("sync"), "--file-system", directory.toString());
     } catch (IOException e) {
       throw new DriverException(directory + " stays full", e);
     }

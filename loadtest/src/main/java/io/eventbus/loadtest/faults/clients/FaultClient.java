@@ -26,6 +26,7 @@ final class FaultClient implements AutoCloseable {
   private final Recorder recorder;
   private final AtomicInteger connections = new AtomicInteger();
   private volatile String where = "nowhere";
+  private volatile String lastProblem = "";
   private volatile EventBusClient client;
 
   /**
@@ -61,6 +62,11 @@ final class FaultClient implements AutoCloseable {
               }
 
               @Override
+              public void problem(EventBusException problem) {
+                lastProblem = String.valueOf(problem.getMessage());
+              }
+
+              @Override
               public void producerChanged(long before, long now) {
                 recorder.forgotten(name);
               }
@@ -76,6 +82,11 @@ final class FaultClient implements AutoCloseable {
   /** Returns name, bus and connection, for people; any thread. */
   String where() {
     return where;
+  }
+
+  /** Returns the last error that no stage was there for; any thread. */
+  String lastProblem() {
+    return lastProblem;
   }
 
   /** Ends the connection as a program does that is killed, and opens a new one. */

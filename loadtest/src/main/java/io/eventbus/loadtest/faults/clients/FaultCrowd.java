@@ -109,11 +109,15 @@ public final class FaultCrowd implements AutoCloseable {
 
   /** Returns the readers that have not come to a position. */
   public List<String> behind(long position) {
-    return readers.stream()
-        .filter(reader -> reader instanceof Replayer replayer && replayer.isSteady())
-        .filter(reader -> ((Replayer) reader).last() < position)
-        .map(FaultTask::name)
-        .toList();
+    List<String> behind = new ArrayList<>();
+    for (FaultTask reader : readers) {
+      if (reader instanceof Replayer replayer
+          && replayer.isSteady()
+          && replayer.last() < position) {
+        behind.add(replayer.describe());
+      }
+    }
+    return behind;
   }
 
   /** Ends the readers. */

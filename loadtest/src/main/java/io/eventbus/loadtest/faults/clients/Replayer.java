@@ -16,7 +16,7 @@ import java.util.Random;
  * Reader without a name. A steady one reads everything from the first event on; another one begins
  * again and again at a position of chance, with a filter of chance.
  */
-public final class Replayer extends FaultTask {
+final class Replayer extends FaultTask {
   private static final long CHECK_MILLIS = 50;
   private static final int MAX_READING_MILLIS = 8_000;
   private static final List<String> FILTERS =
@@ -27,6 +27,7 @@ public final class Replayer extends FaultTask {
   private final boolean steady;
   private long greatest;
   private volatile long last;
+  private volatile String state = "not connected";
 
   Replayer(String name, List<URI> urls, Recorder recorder, Random random, boolean steady) {
     super(name, recorder);
@@ -36,12 +37,17 @@ public final class Replayer extends FaultTask {
   }
 
   /** Returns the last position that it got. */
-  public long last() {
+  long last() {
     return last;
   }
 
+  /** Returns where it is, and what the bus has said. */
+  String describe() {
+    return name() + " at position " + last + ", " + state;
+  }
+
   /** Returns whether it reads everything. */
-  public boolean isSteady() {
+  boolean isSteady() {
     return steady;
   }
 
@@ -73,6 +79,14 @@ public final class Replayer extends FaultTask {
       pause(CHECK_MILLIS);
       last = reading.last();
       greatest = Math.max(greatest, last);
+      state =
+          client.where()
+              + ", handled up to "
+              + subscription.position()
+              + ", lag "
+              + subscription.lag()
+              + ", last problem: "
+              + client.lastProblem();
     }
     var unused = subscription.unsubscribe();
   }

@@ -38,6 +38,7 @@ final class ReadingRules {
     int next = 0;
     long last = reading.from() - 1;
     boolean begun = reading.from() > 0;
+    Object after = "its beginning";
     for (Sighting seen : reading.seen()) {
       if (begun && seen.position() <= last) {
         findings.add(
@@ -46,16 +47,17 @@ final class ReadingRules {
       }
       while (next < positions.length && positions[next] < seen.position()) {
         if (begun && positions[next] > last) {
-          expected(reading, positions[next], seen);
+          expected(reading, positions[next], after, seen);
         }
         next++;
       }
       last = seen.position();
       begun = true;
+      after = seen;
     }
   }
 
-  private void expected(Reading reading, long position, Sighting instead) {
+  private void expected(Reading reading, long position, Object after, Sighting then) {
     if (reading.topics().contains(log.event(position).topic()) && !reading.isCut(position)) {
       findings.add(
           HistoryRule.READ_IN_ORDER,
@@ -64,8 +66,10 @@ final class ReadingRules {
               + log.event(position)
               + " at position "
               + position
-              + ", but then "
-              + instead);
+              + ", but after "
+              + after
+              + " it got "
+              + then);
     }
   }
 }

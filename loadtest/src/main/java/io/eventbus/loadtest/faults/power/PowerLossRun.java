@@ -11,9 +11,13 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -29,8 +33,8 @@ public final class PowerLossRun {
   private static final int EVENTS_PER_MILLI = 4;
   private static final int MIN_MILLIS = 500;
   private static final int MORE_MILLIS = 2_000;
-  private static final int AFTER_MILLIS = 200;
   private static final long MARK_SECONDS = 30;
+  private static final long POWER_SECONDS = 90;
   private static final Duration READ = Duration.ofMinutes(2);
 
   private final PowerSystem system;
@@ -110,24 +114,24 @@ public final class PowerLossRun {
 
   private void loseWhilePublishing(PowerSystem.Server server) throws InterruptedException {
     int millis = MIN_MILLIS + random.nextInt(MORE_MILLIS);
-    int after = random.nextInt(AFTER_MILLIS);
-    Thread power = new Thread(() -> losePower(millis, after), "power");
     try (DriverJournal journal = server.journal()) {
-      power.start();
-      publishWhile(power, journal);
+      CompletableFuture<Void> power = CompletableFuture.runAsync(() -> losePower(server, millis));
+      publishUntil(power, journal);
+      power.get(POWER_SECONDS, TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new DriverException("the power is not lost", e);
     } finally {
-      power.join();
       server.kill();
       server.close();
     }
   }
 
-  private void publishWhile(Thread power, DriverJournal journal) throws InterruptedException {
+  private void publishUntil(Future<Void> power, DriverJournal journal) throws InterruptedException {
     Semaphore window = new Semaphore(WINDOW);
     long begin = System.nanoTime();
     int first = published;
     try {
-      while (power.isAlive() && window.tryAcquire(1, TimeUnit.SECONDS)) {
+      while (!power.isDone() && window.tryAcquire(1, TimeUnit.SECONDS)) {
         publish(journal, window);
         long elapsed = (System.nanoTime() - begin) / 1_000_000;
         if (published - first > elapsed * EVENTS_PER_MILLI) {
@@ -135,20 +139,20 @@ public final class PowerLossRun {
         }
       }
     } catch (DriverException e) {
-      // The server has ended, because it cannot write.
+      // The connection has ended with the server.
       return;
     }
   }
 
-  /** Clients go on for a moment without power. */
-  private void losePower(int millis, int after) {
+  private void losePower(PowerSystem.Server server, int millis) {
     try {
       TimeUnit.MILLISECONDS.sleep(millis);
-      disk.losePower();
-      TimeUnit.MILLISECONDS.sleep(after);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    // A machine without power answers nobody.
+    server.pause();
+    disk.losePower();
   }
 
   private void publish(DriverJournal journal, Semaphore window) {

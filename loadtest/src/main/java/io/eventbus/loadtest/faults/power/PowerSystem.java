@@ -29,6 +29,9 @@ public interface PowerSystem {
      */
     DriverJournal journal();
 
+    /** Stops all threads of the process, and waits until they stand still. */
+    void pause();
+
     /** Kills the process, and waits until it has ended. */
     void kill();
 

@@ -134,7 +134,8 @@ final class FaultInjector {
     List<FaultBus> up =
         victims.stream().filter(bus -> !down.containsKey(bus) && !frozen.contains(bus)).toList();
     up.forEach(bus -> diary.note(kind + ": " + bus.name()));
-    // All at once, as far as that goes, and the processes after their disks.
+    // A machine without power answers nobody: see LoopDisk.losePower.
+    up.stream().filter(bus -> bus.isUp() && !bus.isPaused()).forEach(FaultBus::pause);
     up.forEach(bus -> bus.disk().losePower());
     up.forEach(FaultBus::kill);
     for (FaultBus bus : up) {

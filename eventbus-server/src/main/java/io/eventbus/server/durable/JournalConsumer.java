@@ -130,6 +130,8 @@ public final class JournalConsumer {
   private final Queue<FeedPiece> ready = new ArrayDeque<>(0);
   private volatile Phase phase = Phase.BEGINNING;
   private boolean opened;
+  // Whether this bus has everything that was stored when the client asked.
+  private boolean caughtUp;
   private boolean reading;
   private boolean hasRoom;
   private long limit;
@@ -211,18 +213,35 @@ public final class JournalConsumer {
   private void looked(long first, long last) {
     if (phase == Phase.ENDED) {
       opened();
-    } else if (wish.name().isEmpty()) {
-      if (first > last + 1) {
-        refused(ErrorCode.LIMIT_EXCEEDED, beyond(first, last + 1), false);
-        return;
-      }
+    } else if (!wish.name().isEmpty()) {
+      createCursor(first);
+    } else if (first <= last + 1) {
       opened();
       phase = Phase.STANDING_BY;
       line.accepted(this);
       feedFrom(first);
+    } else if (caughtUp) {
+      refused(ErrorCode.LIMIT_EXCEEDED, beyond(first, last + 1), false);
     } else {
-      createCursor(first);
+      catchUp();
     }
+  }
+
+  /** Looks again when this bus has what others had: one of them may have told the position. */
+  private void catchUp() {
+    var unused =
+        journals
+            .appliedUpToNow()
+            .whenComplete((nothing, failure) -> line.execute(() -> caughtUp(failure)));
+  }
+
+  private void caughtUp(@Nullable Throwable failure) {
+    if (failure != null) {
+      refused(ErrorCode.UNAVAILABLE, message(failure), true);
+      return;
+    }
+    caughtUp = true;
+    start();
   }
 
   private static String beyond(long from, long max) {

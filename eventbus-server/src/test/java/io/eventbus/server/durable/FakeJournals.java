@@ -49,6 +49,7 @@ public final class FakeJournals implements Journals {
   private final List<JournalListener> listeners = new ArrayList<>();
   private final List<AppliedChanges> told = new ArrayList<>();
   private final List<Runnable> held = new ArrayList<>();
+  private final List<CompletableFuture<Void>> catchingUp = new ArrayList<>();
   private final List<Runnable> waiters = new ArrayList<>();
   private JournalCatalog catalog = JournalCatalog.of(List.of());
   private boolean holds;
@@ -70,6 +71,9 @@ public final class FakeJournals implements Journals {
     List<Runnable> all = List.copyOf(held);
     held.clear();
     all.forEach(Runnable::run);
+    List<CompletableFuture<Void>> caughtUp = List.copyOf(catchingUp);
+    catchingUp.clear();
+    caughtUp.forEach(stage -> stage.complete(null));
   }
 
   /** Tells listeners again of everything, as after an error of the disk. */
@@ -237,6 +241,21 @@ public final class FakeJournals implements Journals {
     } else if (record instanceof ShardRecord.DeleteJournal delete) {
       catalog = catalog.with(delete.journal(), null);
     }
+  }
+
+  /** Waits for entries that wait, as a replica that is behind does. */
+  @Override
+  public synchronized CompletionStage<Void> appliedUpToNow() {
+    if (unavailable) {
+      return CompletableFuture.failedFuture(
+          new JournalsUnavailableException("journals: not caught up (expected: within 2 s)"));
+    }
+    if (held.isEmpty()) {
+      return CompletableFuture.completedFuture(null);
+    }
+    CompletableFuture<Void> stage = new CompletableFuture<>();
+    catchingUp.add(stage);
+    return stage;
   }
 
   @Override

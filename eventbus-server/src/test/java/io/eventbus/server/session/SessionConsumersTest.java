@@ -181,6 +181,44 @@ class SessionConsumersTest extends SessionTestCase {
   }
 
   @Test
+  void aReplayFromAPositionThatThisBusDoesNotHaveYetWaitsForIt() {
+    publish("orders.eu", 2);
+    journals.holds(true);
+    publish("orders.eu", 2);
+    // Another bus has told the client of the event at position 3.
+    assertThat(start(replay(1, ConsumeStart.POSITION, 4))).isEmpty();
+    journals.holds(false);
+    journals.applyHeld();
+    runAll();
+    List<Object> frames = link.taken();
+    assertThat(frames).contains(confirm(TypeCode.CONSUME, 1, "orders", 0));
+    assertThat(payloads(frames)).containsExactly("4");
+  }
+
+  @Test
+  void aReplayFromAPositionThatNoBusHasIsRefused() {
+    journals.holds(true);
+    publish("orders.eu", 2);
+    assertThat(start(replay(1, ConsumeStart.POSITION, 4))).isEmpty();
+    journals.applyHeld();
+    runAll();
+    assertThat(problem(ErrorCode.LIMIT_EXCEEDED, TypeCode.CONSUME, 1, "").getMessage())
+        .contains("from: 4 is beyond the end of the journal (expected: at most 3)");
+  }
+
+  @Test
+  void aReplayThatEndsWhileItWaitsForItsPositionIsOver() {
+    publish("orders.eu", 1);
+    journals.holds(true);
+    publish("orders.eu", 1);
+    assertThat(start(replay(1, ConsumeStart.POSITION, 3))).isEmpty();
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    journals.applyHeld();
+    runAll();
+    assertThat(link.taken()).contains(new Drained(1L)).noneMatch(Fed.class::isInstance);
+  }
+
+  @Test
   void onlyEventsOfTheFilterComeAndTheRestIsCovered() {
     publish("orders.eu", 2);
     publish("orders.us", 2);

@@ -59,15 +59,6 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   private static final int SNAPSHOT_PAUSE_MILLIS = 200;
 
   /**
-   * Timeout of entries to a bus that this leader has admitted. Its process has just started, and
-   * the first entries take it longer than anything later; and Ratis fails on the same entries a
-   * second time while it is busy with them. With small messages below the time after which Ratis
-   * gives up admitting a bus (three of the longer election time-outs, one of which has passed when
-   * it begins). Ratis says the same of a listener for as long as the leader leads that admitted it.
-   */
-  private static final Duration FIRST_ENTRIES = Duration.ofSeconds(1);
-
-  /**
    * Minimum rate of about 4 Mbit/s: a follower behind a slower line never catches up. A follower
    * that the majority needs must be faster, for no heartbeat goes beside a message.
    */
@@ -79,6 +70,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   private final TransportSettings settings;
   private final RaftServices services;
   private final Duration deadline;
+  private final Duration firstEntries;
 
   /**
    * Threads that answer others: Ratis writes to the disk then, which threads that move bytes must
@@ -112,6 +104,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
     this.settings = settings;
     this.services = settings.services();
     this.deadline = settings.timeout();
+    this.firstEntries = settings.firstEntriesTimeout();
     this.workers = workers;
     this.raftLoop = raftLoop;
   }
@@ -290,7 +283,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
 
   private Duration limit(AppendEntriesRequestProto request) {
     boolean first = request.getInitializing() && request.getEntriesCount() > 0;
-    Duration min = first && deadline.compareTo(FIRST_ENTRIES) < 0 ? FIRST_ENTRIES : deadline;
+    Duration min = first && deadline.compareTo(firstEntries) < 0 ? firstEntries : deadline;
     // A message that a slow line needs longer for would be sent again and again, and never be
     // acknowledged.
     return min.plusMillis(request.getSerializedSize() / MIN_BYTES_PER_MILLI);

@@ -132,6 +132,7 @@ public final class RatisServer implements AutoCloseable {
                 RaftServices.DEFAULT,
                 "the registry's log",
                 options.electionTimeoutMin(),
+                TransportSettings.FIRST_ENTRIES,
                 SNAPSHOT_TIMEOUT,
                 COMMIT_DELAY)),
         wiring,

@@ -81,6 +81,7 @@ class LinkAppenderTest {
               "the registry's log",
               Duration.ofHours(1),
               Duration.ofHours(1),
+              Duration.ofHours(1),
               Duration.ofMillis(10)));
 
   private @Nullable Object ofDivision(String method, Object[] arguments) {

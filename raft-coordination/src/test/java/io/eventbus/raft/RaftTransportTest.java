@@ -49,6 +49,7 @@ import org.junit.jupiter.api.Timeout;
 class RaftTransportTest {
   private static final RaftGroupId GROUP = RaftGroupId.randomId();
   private static final Duration DEADLINE = Duration.ofSeconds(10);
+  private static final Duration FIRST_ENTRIES = Duration.ofSeconds(60);
 
   private final ExecutorService workers = Executors.newFixedThreadPool(2);
   private final LinkNode here = node("bus-a");
@@ -77,7 +78,12 @@ class RaftTransportTest {
             peers,
             address,
             new TransportSettings(
-                RaftServices.DEFAULT, "the log", deadline, DEADLINE, Duration.ofMillis(10)),
+                RaftServices.DEFAULT,
+                "the log",
+                deadline,
+                FIRST_ENTRIES,
+                DEADLINE,
+                Duration.ofMillis(10)),
             workers,
             links.useDedicatedLoop(Set.of(RaftServices.RAFT)));
     transport.admit(

@@ -78,6 +78,7 @@ final class ShardNetwork implements EntrySender.Network, AutoCloseable {
         RAFT,
         "the log of shard " + options.shard(),
         options.tuning().electionTimeoutMin(),
+        TransportSettings.FIRST_ENTRIES,
         SNAPSHOT_TIMEOUT,
         COMMIT_DELAY);
   }

@@ -19,6 +19,9 @@ final class MemberChange {
   /** Steps for each member, old or new: admitted, given a vote, taken its vote, removed. */
   private static final int MAX_STEPS = 4;
 
+  /** Time within which a bus that is present has answered; heartbeats come several times in it. */
+  private static final int PRESENT_MILLIS = 1_000;
+
   private final VoterChanges.Group group;
   private final List<ShardMember> target;
 
@@ -72,11 +75,20 @@ final class MemberChange {
     for (ShardMember member : target) {
       if (member.voter() && !now.voterIds().contains(member.id())) {
         return now.contains(member.id())
-            ? () -> VoterChanges.apply(group, now, null, member.id())
+            ? () -> giveVote(now, member.id())
             : () -> group.change(now, with(now, member));
       }
     }
     return null;
+  }
+
+  /** Gives a listener a vote if it is present: it is removed first, and would not come back. */
+  private CompletableFuture<Void> giveVote(RaftMembers now, String id) {
+    long silence = group.followerSilenceMillis().getOrDefault(id, Long.MAX_VALUE);
+    return silence < PRESENT_MILLIS
+        ? VoterChanges.apply(group, now, null, id)
+        : CompletableFuture.failedFuture(
+            new IOException(id + ": away (expected: heard from within a second)"));
   }
 
   private @Nullable Step takeVote(RaftMembers now) {

@@ -301,7 +301,7 @@ final class ShardServer implements AutoCloseable {
     leaderBegin = begin;
     ShardRaft started = raft;
     if (started != null && needsCopy(started.group()) && behindTold.compareAndSet(false, true)) {
-      LOG.error(
+      LOG.warn(
           "{}: the next entry is {}, the leader's log begins at {}: this replica needs a copy of"
               + " another's rows (expected: away for at most {} bytes of log)",
           options.shown(),

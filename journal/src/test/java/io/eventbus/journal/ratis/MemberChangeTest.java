@@ -121,11 +121,17 @@ class MemberChangeTest {
     Group group = new Group("ab", "c");
     group.away.add("c");
     CompletableFuture<Void> failed = group.become("abc", "");
-    assertThatThrownBy(failed::join).hasMessageContaining("c is away");
-    assertThat(group.changes).containsExactly("ab/");
+    assertThatThrownBy(failed::join).hasMessageContaining("c: away");
+    assertThat(group.changes).isEmpty();
+    CompletableFuture<Void> later = group.become("ab", "cd");
+    later.join();
+    group.away.add("e");
+    CompletableFuture<Void> half = group.become("abd", "ce");
+    assertThatThrownBy(half::join).hasMessageContaining("e is away");
+    assertThat(group.changes).containsExactly("ab/cd", "ab/c", "abd/c");
 
     group.away.clear();
-    group.become("abc", "").join();
-    assertThat(group.changes).endsWith("ab/c", "ab/", "abc/");
+    group.become("abd", "ce").join();
+    assertThat(group.changes).endsWith("abd/c", "abd/ce");
   }
 }

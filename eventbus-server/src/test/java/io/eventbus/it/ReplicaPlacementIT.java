@@ -3,14 +3,16 @@ package io.eventbus.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.eventbus.cli.CliHarness;
 import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Start;
 import io.eventbus.server.BusServer;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
@@ -77,16 +79,6 @@ class ReplicaPlacementIT extends DurableBuses {
     WatchedBus.await(
         () -> replicas(bus).equals(expected),
         () -> "replicas: " + members(bus) + " (expected: " + expected + ")");
-  }
-
-  /** Sends a request again while it is not done in time. */
-  private HttpResponse<String> untilDone(BusServer bus, String method, String path)
-      throws Exception {
-    HttpResponse<String> answer = send(bus, method, path);
-    for (int i = 0; answer.statusCode() == 504 && i < 15; i++) {
-      answer = send(bus, method, path);
-    }
-    return answer;
   }
 
   /** Reads all events from the replica of a bus. */
@@ -194,17 +186,21 @@ class ReplicaPlacementIT extends DurableBuses {
     awaitUp(3);
     awaitVoters(b, Set.of("bus-a", "bus-b", "bus-c"));
     expectAll(c, 50);
-    HttpResponse<String> refused = send(b, "DELETE", "/api/v1/shards/votes/bus-a?leaves=true");
-    assertThat(refused.statusCode()).as(refused.body()).isEqualTo(409);
-    assertThat(refused.body()).contains("without bus bus-a the journals have 2 replicas");
+    CliHarness cli = new CliHarness();
+    assertThat(cli.run("drain", "--for-good", "bus-a", "--admin=127.0.0.1:" + b.adminPort()))
+        .isEqualTo(5);
+    assertThat(cli.err()).contains("without bus bus-a the journals have 2 replicas");
     BusServer d = joined("bus-d", "cluster.leave", "10s");
     awaitUp(4);
     awaitReplicas(b, Set.of("bus-a", "bus-b", "bus-c", "bus-d"));
-    HttpResponse<String> moved = untilDone(a, "DELETE", "/api/v1/shards/votes/bus-c");
-    assertThat(moved.statusCode()).as(moved.body()).isEqualTo(200);
+    assertThat(eventbus(a, "journal", "replace", "bus-c"))
+        .isEqualTo("Bus bus-c has no vote on the journals.\n");
     awaitVoters(b, Set.of("bus-a", "bus-b", "bus-d"));
+    assertThat(eventbus(b, "journal", "replicas")).contains("bus-c", " follows ", " leads ");
     publish(publisher, 51, 100);
-    leave(b, "bus-d");
+    assertThat(eventbus(b, "drain", "--for-good", "bus-d", "--wait=120s"))
+        .isEqualTo(
+            "Bus bus-d has no clients and no replica. Stop it: it leaves the cluster for good.\n");
     awaitVoters(b, Set.of("bus-a", "bus-b", "bus-c"));
     awaitReplicas(b, Set.of("bus-a", "bus-b", "bus-c"));
     d.close();
@@ -214,23 +210,12 @@ class ReplicaPlacementIT extends DurableBuses {
     expectAll(c, 150);
   }
 
-  private void leave(BusServer asked, String bus) throws Exception {
-    HttpResponse<String> answer =
-        untilDone(asked, "DELETE", "/api/v1/shards/votes/" + bus + "?leaves=true");
-    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-    answer = send(asked, "PUT", "/api/v1/drains/" + bus + "/for-good");
-    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(202);
-    // The registry may hear a moment later that it drains.
-    WatchedBus.await(() -> removed(asked, bus), () -> "the replica is not removed");
-  }
-
-  private boolean removed(BusServer asked, String bus) {
-    try {
-      HttpResponse<String> answer = send(asked, "DELETE", "/api/v1/shards/replicas/" + bus);
-      assertThat(answer.statusCode()).as(answer.body()).isIn(200, 409, 504);
-      return answer.statusCode() == 200;
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
+  /** Runs a command, and returns what it writes. */
+  private static String eventbus(BusServer asked, String... words) {
+    CliHarness cli = new CliHarness();
+    List<String> all = new ArrayList<>(List.of(words));
+    all.add("--admin=127.0.0.1:" + asked.adminPort());
+    assertThat(cli.run(all.toArray(new String[0]))).as(cli.err()).isZero();
+    return cli.out().replaceAll(" +", " ");
   }
 }

@@ -4,14 +4,12 @@ import io.eventbus.journal.ratis.ShardMember;
 import io.eventbus.journal.ratis.ShardStatus;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
-import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.ShardCommand;
 import io.eventbus.registry.ShardInfo;
-import io.eventbus.registry.ShardReplica;
 import io.eventbus.registry.placement.GroupMembers;
 import io.eventbus.registry.placement.PlacementStep;
 import io.eventbus.registry.placement.ReplicaId;
@@ -55,6 +53,9 @@ final class PlacementDuty {
 
   /** Pause after a change that failed, so that the log of this process tells each attempt. */
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  /** Address of a member that nobody reaches. */
+  private static final String NO_ADDRESS = "unknown.invalid:1";
 
   /** Shard of this bus. */
   interface Shard {
@@ -253,7 +254,7 @@ final class PlacementDuty {
                 executor);
   }
 
-  /** Adds a member whose address is known: the bus of another one was removed long ago. */
+  /** Adds a member; the bus of one without an address was removed, and does not come back. */
   private void add(
       List<ShardMember> members, RegistrySnapshot snapshot, ReplicaId member, boolean voter) {
     BusInfo bus = snapshot.bus(member.bus());
@@ -262,13 +263,11 @@ final class PlacementDuty {
     String address =
         guest != null && !guest.address().isEmpty()
             ? guest.address()
-            : registered != null ? registered.toString() : addresses.get(member);
-    if (address != null) {
-      addresses.put(member, address);
-      members.add(
-          new ShardMember(
-              ShardMember.id(member.bus().value(), member.generation()), address, voter));
-    }
+            : registered != null
+                ? registered.toString()
+                : addresses.getOrDefault(member, NO_ADDRESS);
+    members.add(
+        new ShardMember(ShardMember.id(member.bus().value(), member.generation()), address, voter));
   }
 
   private CompletableFuture<Void> submit(ShardCommand.Place place) {
@@ -381,42 +380,6 @@ final class PlacementDuty {
       return submit(place)
           .thenApply(nothing -> new Answer(Outcome.WAITING, "the registry has the change"));
     }
-    return step.done() ? answered(Outcome.DONE, "") : answered(Outcome.WAITING, "votes move");
-  }
-
-  /**
-   * Returns what is lost if a bus stops now, for people; null for nothing. Any thread, at any bus.
-   */
-  static @Nullable String warning(RegistrySnapshot snapshot, int number, String bus) {
-    ShardInfo placed = snapshot.shard(number);
-    if (placed == null
-        || placed.voters().stream().noneMatch(voter -> voter.bus().value().equals(bus))) {
-      return null;
-    }
-    int votes = placed.voters().size();
-    long left =
-        placed.voters().stream()
-            .filter(voter -> !voter.bus().value().equals(bus))
-            .filter(voter -> isThere(snapshot, voter))
-            .count();
-    int majority = votes / 2 + 1;
-    return left >= majority
-        ? null
-        : "if bus "
-            + bus
-            + " stops now, durable topics wait: "
-            + left
-            + " of "
-            + votes
-            + " buses with a vote on the journals are there besides it (expected: "
-            + majority
-            + ")";
-  }
-
-  private static boolean isThere(RegistrySnapshot snapshot, ShardReplica replica) {
-    BusInfo bus = snapshot.bus(replica.bus());
-    return bus != null
-        && bus.state() != BusState.DOWN
-        && bus.description().storage() == replica.generation();
+    return step.done() ? answered(Outcome.DONE, "") : answered(Outcome.WAITING, step.waitsFor());
   }
 }

@@ -19,7 +19,6 @@ import io.eventbus.server.durable.ShardView;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -54,7 +53,6 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
 
   private static final long CLOSE_SECONDS = 90;
   private static final long LOOK_MILLIS = 1_000;
-  private static final int LOOKS_TO_TELL = 10;
 
   private final Path directory;
   private final ReplicaPlace place;
@@ -67,6 +65,7 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
       new ScheduledThreadPoolExecutor(1, named("placement"));
   private final PlacementDuty duty;
   private final PlacementRequests requests;
+  private final ReplicaJoining joining;
   private final KnownEverywhere known;
   private final ListenerRegistration registration;
   private final int generation;
@@ -77,8 +76,6 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   // Whether the registry was asked with all that is committed; what it replays may be old.
   private volatile boolean asked;
   private volatile boolean serves;
-  // Confined to the thread of the placement.
-  private int lookedInVain;
 
   private ReplicaStore(
       Path directory, ReplicaPlace place, StoreResources resources, ReplicaFile file)
@@ -104,6 +101,7 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
     }
     known = new KnownEverywhere(place, opened);
     requests = new PlacementRequests(place, SHARD, duty, placing);
+    joining = new ReplicaJoining(place, generation, opened, requests);
     RegistryListener listener = (snapshot, changes) -> changed(snapshot);
     registration = place.registry().addListener(listener);
     var unused =
@@ -185,7 +183,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   /**
    * Waits until this bus routes by the journals that there are: a bus of a cluster with journals
    * would take durable topics for ordinary ones before. Without a majority it waits in vain. Then
-   * it goes by those that it knows; if it never knew any, it has to wait on.
+   * it goes by those that it knows; if it never knew any, or there is a majority, it has to wait
+   * on.
    *
    * @param limit the longest time to wait
    * @return whether this bus may serve
@@ -217,7 +216,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while the journals were opened", e);
     } catch (ExecutionException | TimeoutException e) {
-      serves = knowsJournals;
+      // Where the journals are led, this replica only needs more time.
+      serves = knowsJournals && !joining.isLed();
       if (serves) {
         LOG.warn(
             "The journals are not ready after {}: durable topics are unavailable until a majority"
@@ -226,8 +226,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
             e);
       } else {
         LOG.info(
-            "This bus takes no clients yet: it does not know the journals of its cluster ({})",
-            opened.isDone() ? "its replica is not ready" : "the registry has not told: " + e);
+            "This bus takes no clients yet: it does not know all journals of its cluster ({})",
+            opened.isDone() ? "its replica is not ready" : "the registry has not told");
       }
     }
     if (refused.isDone()) {
@@ -241,7 +241,7 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
       follow(snapshot);
     }
     try {
-      placing.execute(this::placed);
+      placing.execute(duty::look);
     } catch (RejectedExecutionException e) {
       LOG.debug("The bus ends", e);
     }
@@ -312,42 +312,11 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   @SuppressWarnings("CatchingUnchecked")
   private void look() {
     try {
-      placed();
-      join();
+      duty.look();
+      joining.look();
     } catch (Exception e) {
       LOG.warn("The placement of the replicas was not looked at", e);
     }
-  }
-
-  private void placed() {
-    duty.look();
-  }
-
-  /** Asks the others to let the replica of this bus follow, until it is ready. */
-  private void join() {
-    ShardJournals open = opened.getNow(null);
-    if (open == null || open.ready().toCompletableFuture().isDone()) {
-      return;
-    }
-    ShardStatus status = open.status();
-    boolean tell = ++lookedInVain % LOOKS_TO_TELL == 0;
-    var unused =
-        requests
-            .ask(
-                new PlacementMessages.Request(
-                    PlacementMessages.Operation.FOLLOW, place.bus(), generation, place.address()))
-            .thenAccept(
-                answer -> {
-                  if (tell) {
-                    LOG.info(
-                        "The replica of the journals is not ready: {} of {} entries are applied;"
-                            + " the leader of the journals: {}, {}",
-                        status == null ? "?" : status.applied(),
-                        status == null ? "?" : status.committed(),
-                        answer.outcome(),
-                        answer.detail());
-                  }
-                });
   }
 
   private void openReplica(UUID cluster, List<ShardMember> members) throws IOException {
@@ -448,36 +417,14 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
 
   @Override
   public @Nullable String warning(String bus) {
-    return PlacementDuty.warning(place.registry().snapshot(), SHARD, bus);
+    return ShardViews.warning(place.registry().snapshot(), SHARD, bus);
   }
 
   @Override
   public List<ShardView> shards() {
     ShardJournals open = opened.getNow(null);
     ShardStatus status = open == null ? null : open.status();
-    return status == null ? List.of() : List.of(view(status));
-  }
-
-  private static ShardView view(ShardStatus status) {
-    List<ShardView.Member> members = new ArrayList<>();
-    for (ShardStatus.Member member : status.members()) {
-      members.add(
-          new ShardView.Member(
-              ShardMember.bus(member.id()),
-              ShardMember.generation(member.id()),
-              member.voter(),
-              member.behind(),
-              member.needsCopy()));
-    }
-    String leader = status.leader();
-    return new ShardView(
-        SHARD,
-        leader == null ? null : ShardMember.bus(leader),
-        status.term(),
-        status.committed(),
-        status.applied(),
-        status.ready(),
-        members);
+    return status == null ? List.of() : List.of(ShardViews.of(SHARD, status));
   }
 
   /** Ends the replica, which hands its leadership over; the links are still needed for that. */

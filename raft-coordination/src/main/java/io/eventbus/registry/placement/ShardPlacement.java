@@ -79,13 +79,13 @@ public final class ShardPlacement {
     ShardReplica replica = find(shard, bus);
     if (replica == null) {
       return condition.voters().stream().anyMatch(voter -> voter.bus().equals(bus))
-          ? PlacementStep.WAIT
+          ? PlacementStep.waiting("bus " + bus + " still votes")
           : leaves
               ? PlacementStep.DONE
               : PlacementStep.refused("bus " + bus + " has no replica of the journals");
     }
     if (!condition.isSettled(shard)) {
-      return PlacementStep.WAIT;
+      return PlacementStep.waiting("a vote is on its way to another bus");
     }
     long left = votes.caughtUpElsewhere(bus);
     if (leaves && isLast(registry, bus)) {
@@ -127,7 +127,7 @@ public final class ShardPlacement {
     }
     BusInfo info = registry.bus(bus);
     if (info != null && info.state() == BusState.UP) {
-      return PlacementStep.refused(
+      return PlacementStep.waiting(
           "bus " + bus + " is UP (expected: that it drains, so that no client needs its replica)");
     }
     List<ShardReplica> left = new ArrayList<>(shard.replicas());

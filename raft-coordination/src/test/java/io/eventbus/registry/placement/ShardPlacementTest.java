@@ -141,7 +141,7 @@ class ShardPlacementTest {
         "a listener        | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | done",
         "a voter           | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | b | a1* b1 c1* d1*",
         "the only one      | a-x-1 b-x-1             | a1* b1         | a1 b1       |  | a | a1 b1*",
-        "a vote is moving  | a-x-1 b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 | a1 b1 c1 | a | wait",
+        "a vote is moving  | a-x-1 b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 | a1 b1 c1 | a | waits: a vote is on its way",
         "it has moved      | a-x-1 b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 |  | a | done",
         "none for it       | a-x-1 b-x-1 c-x-1       | a1* b1* c1*    | a1 b1 c1    |  | b | refused: no other bus can",
         "none that is not behind | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 |  | b | refused: no other bus can",
@@ -174,9 +174,9 @@ class ShardPlacementTest {
       value = {
         "a listener        | a-x-1 b-x-1 c-x-1 d-x-1-draining | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | a1* b1* c1*",
         "a listener DOWN   | a-x-1 b-x-1 c-x-1 d-x-1-down | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | a1* b1* c1*",
-        "it is UP          | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | refused: bus d is UP",
+        "it is UP          | a-x-1 b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | d | waits: bus d is UP",
         "a voter           | a-x-1-draining b-x-1 c-x-1 d-x-1 | a1* b1* c1* d1 | a1 b1 c1 d1 |  | a | a1 b1* c1* d1*",
-        "it still votes    | a-x-1-draining b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 | a1 b1 c1 | a | wait",
+        "it still votes    | a-x-1-draining b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 | a1 b1 c1 | a | waits: a vote is on its way",
         "it votes no more  | a-x-1-draining b-x-1 c-x-1 d-x-1 | a1 b1* c1* d1* | a1 b1 c1 d1 |  | a | b1* c1* d1*",
         "it is named no more | a-x-1-draining b-x-1 c-x-1 d-x-1 | b1* c1* d1* | b1 c1 d1 |  | a | done",
         "one of three      | a-x-1 b-x-1 c-x-1-draining | a1* b1* c1*    | a1 b1 c1    |  | c | refused: without bus c the journals have 2 replicas",
@@ -244,7 +244,9 @@ class ShardPlacementTest {
     ShardCommand.Place place = step.place();
     return step.refusal() != null
         ? "refused: " + step.refusal()
-        : place != null ? shown(place.replicas()) : step.done() ? "done" : "wait";
+        : place != null
+            ? shown(place.replicas())
+            : step.done() ? "done" : "waits: " + step.waitsFor();
   }
 
   private static String shown(List<ShardReplica> replicas) {

@@ -47,6 +47,7 @@ final class CommandRunner {
         .registerConverter(Duration.class, new DurationText())
         .registerConverter(double.class, new NumberText<>(Double::valueOf, "a number such as 0.5"))
         .registerConverter(int.class, new NumberText<>(Integer::valueOf, "a whole number"))
+        .registerConverter(Integer.class, new NumberText<>(Integer::valueOf, "a whole number"))
         .registerConverter(long.class, new NumberText<>(Long::valueOf, "a whole number"))
         .registerConverter(Long.class, new NumberText<>(Long::valueOf, "a whole number"))
         .setCaseInsensitiveEnumValuesAllowed(true)

@@ -133,7 +133,10 @@ class ClusterDemoIT {
     assertThat(cli.run("demo", "--buses", "3", "--duration", "5s")).isEqualTo(ExitCode.USAGE);
     assertThat(cli.run("demo", "--buses", "3", "--keep")).isEqualTo(ExitCode.USAGE);
     assertThat(cli.run("demo", "--keep", "--duration", "25h")).isEqualTo(ExitCode.USAGE);
-    assertThat(cli.err()).contains("expected: 10s to 1h");
+    assertThat(cli.run("demo", "--durable", "--buses", "1")).isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("--buses: 1 with --durable (expected: 3 to 8)");
+    assertThat(cli.run("demo", "--durable", "--keep")).isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("expected: 10s to 1h", "--keep: with --durable");
   }
 
   /** Starts a demo and waits until its buses are one cluster. */

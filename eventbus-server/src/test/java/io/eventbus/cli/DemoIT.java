@@ -4,20 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.cli.console.BusLauncher;
 import io.eventbus.cli.console.ExitCode;
-import io.eventbus.cli.demo.Flight;
-import io.eventbus.cli.demo.Flights;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.ReceivedEvent;
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.OutputStreamWriter;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,16 +24,7 @@ class DemoIT {
   private final CliHarness cli = new CliHarness();
 
   DemoIT(@TempDir Path directory) throws IOException {
-    data = directory.resolve("some.tsv.gz");
-    try (BufferedWriter out =
-        new BufferedWriter(
-            new OutputStreamWriter(
-                new GZIPOutputStream(Files.newOutputStream(data)), StandardCharsets.UTF_8))) {
-      for (Flight f : Flights.read(null).subList(0, 3_000)) {
-        out.write(String.join("\t", f.topic(), f.key(), Long.toString(f.millis()), f.payload()));
-        out.write('\n');
-      }
-    }
+    data = SomeFlights.write(directory, 3_000);
   }
 
   @Test

@@ -17,12 +17,15 @@ import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /** Client of the administration port of a bus. */
 public final class RegistryHttp {
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Set<Integer> UNABLE = Set.of(404, 503, 504);
 
   private final URI bus;
   private final String root;
@@ -78,6 +81,10 @@ public final class RegistryHttp {
   public JsonNode send(String method, String path) throws InterruptedException {
     HttpResponse<String> response =
         exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    return successful(response);
+  }
+
+  private JsonNode successful(HttpResponse<String> response) {
     JsonNode json = parse(response.body());
     if (response.statusCode() >= 300) {
       throw failure(response.statusCode(), json);
@@ -95,15 +102,24 @@ public final class RegistryHttp {
     while (true) {
       HttpResponse<String> response =
           exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
-      JsonNode json = parse(response.body());
-      int status = response.statusCode();
-      if (status < 300) {
-        return json;
-      }
-      if (status != 504 || System.nanoTime() - begun > limit.toNanos()) {
-        throw failure(status, json);
+      if (response.statusCode() != 504 || System.nanoTime() - begun > limit.toNanos()) {
+        return successful(response);
       }
     }
+  }
+
+  /**
+   * Sends such a request to a bus that perhaps cannot do it now, or does not see it done in time.
+   *
+   * @return the answer; empty if the bus says so, with status 404, 503 or 504
+   * @throws CliFailure if there is no answer, or another one
+   */
+  public Optional<JsonNode> sendIfAble(String method, String path) throws InterruptedException {
+    HttpResponse<String> response =
+        exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    return UNABLE.contains(response.statusCode())
+        ? Optional.empty()
+        : Optional.of(successful(response));
   }
 
   /** Returns an answer that is plain text. */

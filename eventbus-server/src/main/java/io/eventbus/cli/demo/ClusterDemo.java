@@ -3,11 +3,7 @@ package io.eventbus.cli.demo;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
-import io.eventbus.cli.console.Failures;
-import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
-import io.eventbus.client.EventBusException;
-import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +28,7 @@ final class ClusterDemo implements AutoCloseable {
   private final DemoCluster cluster;
   private final Duration duration;
   private final DemoScreen screen;
-  private final List<EventBusClient> clients = new ArrayList<>();
+  private final DemoClients clients = new DemoClients(STEP_TIMEOUT);
   private final List<DemoPublisher> publishers = new ArrayList<>();
   private final List<DemoSubscriber> subscribers = new ArrayList<>();
   private final DemoLatency latency = new DemoLatency(Clock.systemUTC());
@@ -93,7 +89,7 @@ final class ClusterDemo implements AutoCloseable {
               latency);
       for (int i = 0; i < (reader.group() == null ? 1 : DemoCast.GROUP_MEMBERS); i++) {
         DemoPause pause = moves.subscriber();
-        EventBusClient client = connect(bus.uri(), reader.name(), moves.listener(pause));
+        EventBusClient client = clients.connect(bus.uri(), reader.name(), moves.listener(pause));
         subscriber.join(client, pause::event, STEP_TIMEOUT);
       }
       subscribers.add(subscriber);
@@ -102,27 +98,10 @@ final class ClusterDemo implements AutoCloseable {
     DemoClock clock =
         new DemoClock(
             cast.flights(), duration, System.nanoTime() + Duration.ofMillis(500).toNanos());
-    for (DemoCast.Writer writer : cast.writers()) {
-      EventBusClient client = connect(buses.get(0).uri(), writer.name(), moves.listener());
+    for (DemoCast.Writer writer : DemoCast.writers()) {
+      EventBusClient client = clients.connect(buses.get(0).uri(), writer.name(), moves.listener());
       publishers.add(
           new DemoPublisher(writer.name(), cast.flights(), writer.mine(), client, clock));
-    }
-  }
-
-  private EventBusClient connect(URI uri, String name, ConnectionListener listener) {
-    try {
-      EventBusClient client =
-          EventBusClient.builder()
-              .url(uri)
-              .name(name)
-              .listener(listener)
-              .connectTimeout(STEP_TIMEOUT)
-              .connect();
-      clients.add(client);
-      return client;
-    } catch (EventBusException e) {
-      throw new CliFailure(
-          ExitCode.NOT_CONNECTED, "cannot connect to " + uri + ": " + Failures.describe(e), e);
     }
   }
 
@@ -275,6 +254,6 @@ final class ClusterDemo implements AutoCloseable {
   @Override
   public void close() {
     publishers.forEach(DemoPublisher::stop);
-    clients.forEach(client -> client.close(Duration.ofSeconds(1)));
+    clients.close();
   }
 }

@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.ToLongFunction;
 
 /**
  * Outcome of the demo of several buses.
@@ -26,19 +25,7 @@ record ClusterOutcome(
 
   /** Returns the deviations from the expected, for people; empty for none. */
   List<String> wrong() {
-    List<String> wrong = new ArrayList<>();
-    if (!whole()) {
-      wrong.add(
-          ("%d of %d subscribers did not get exactly the events that the data says, in order:"
-                  + " %d missing, %d doubled, %d out of order, %d wrong")
-              .formatted(
-                  verdicts.stream().filter(v -> !v.good()).count(),
-                  verdicts.size(),
-                  sum(Verdict::missing),
-                  sum(Verdict::doubled),
-                  sum(Verdict::disordered),
-                  sum(Verdict::wrong)));
-    }
+    List<String> wrong = new ArrayList<>(Verdict.deviations(verdicts));
     if (byOverload == 0) {
       wrong.add(
           "no client was moved because of overload: the load of %s was up to %.0f %% (expected: more than %d %%)"
@@ -48,10 +35,6 @@ record ClusterOutcome(
       wrong.add("%s was drained and still had clients".formatted(drained));
     }
     return wrong;
-  }
-
-  private long sum(ToLongFunction<Verdict> figure) {
-    return verdicts.stream().mapToLong(figure).sum();
   }
 
   /** Returns what the clients saw of the moves. */

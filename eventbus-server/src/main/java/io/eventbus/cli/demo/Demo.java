@@ -2,10 +2,6 @@ package io.eventbus.cli.demo;
 
 import io.eventbus.cli.console.BusLauncher.RunningBus;
 import io.eventbus.cli.console.CliFailure;
-import io.eventbus.cli.console.ExitCode;
-import io.eventbus.cli.console.Failures;
-import io.eventbus.client.EventBusClient;
-import io.eventbus.client.EventBusException;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
@@ -24,7 +20,7 @@ final class Demo implements AutoCloseable {
   private static final int GROUP_MEMBERS = 3;
   private static final Set<String> NEW_YORK = Set.of("EWR", "JFK", "LGA");
 
-  private final List<EventBusClient> clients = new ArrayList<>();
+  private final DemoClients clients = new DemoClients(STEP_TIMEOUT);
   private final List<DemoPublisher> publishers = new ArrayList<>();
   private final List<DemoSubscriber> subscribers = new ArrayList<>();
   private final DemoLatency latency = new DemoLatency(Clock.systemUTC());
@@ -92,25 +88,13 @@ final class Demo implements AutoCloseable {
     DemoSubscriber subscriber =
         new DemoSubscriber(name, filter, group, new DemoTally(flights, expectation), latency);
     for (int i = 0; i < (group == null ? 1 : GROUP_MEMBERS); i++) {
-      subscriber.join(connect(uri, name), STEP_TIMEOUT);
+      subscriber.join(clients.connect(uri, name), STEP_TIMEOUT);
     }
     subscribers.add(subscriber);
   }
 
   private void publisher(URI uri, String name, DemoClock clock, Predicate<Flight> mine) {
-    publishers.add(new DemoPublisher(name, flights, mine, connect(uri, name), clock));
-  }
-
-  private EventBusClient connect(URI uri, String name) {
-    try {
-      EventBusClient client =
-          EventBusClient.builder().url(uri).name(name).connectTimeout(STEP_TIMEOUT).connect();
-      clients.add(client);
-      return client;
-    } catch (EventBusException e) {
-      throw new CliFailure(
-          ExitCode.NOT_CONNECTED, "cannot connect to " + uri + ": " + Failures.describe(e), e);
-    }
+    publishers.add(new DemoPublisher(name, flights, mine, clients.connect(uri, name), clock));
   }
 
   private boolean complete() {
@@ -129,6 +113,6 @@ final class Demo implements AutoCloseable {
   @Override
   public void close() {
     publishers.forEach(DemoPublisher::stop);
-    clients.forEach(client -> client.close(Duration.ofSeconds(1)));
+    clients.close();
   }
 }

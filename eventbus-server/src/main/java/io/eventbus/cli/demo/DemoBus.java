@@ -5,13 +5,16 @@ import io.eventbus.cli.cluster.RegistryHttp;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.demo.DemoBusProcess.Address;
 import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /** Bus of the demo that listens, with requests to it. For one thread. */
 final class DemoBus {
-  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(30);
 
   private final DemoBusProcess process;
   private final Address address;
@@ -45,6 +48,16 @@ final class DemoBus {
   void terminate() {
     ending = true;
     process.terminate();
+  }
+
+  /** Ends it at once, as SIGKILL does; from then on its absence is no error. */
+  void kill() {
+    ending = true;
+    process.kill();
+  }
+
+  boolean isEnding() {
+    return ending;
   }
 
   /** Returns its figures; after its termination the last ones. */
@@ -85,6 +98,55 @@ final class DemoBus {
   /** Removes a bus that has ended from the registry, as {@code eventbus registry remove} does. */
   void remove(String bus) throws InterruptedException {
     ask(() -> http.send("DELETE", "/api/v1/registry/members/" + bus));
+  }
+
+  /** Asks a client to go to another bus, as {@code eventbus move} does. */
+  void move(String client, String to) throws InterruptedException {
+    for (JsonNode connection : ask(() -> http.get("/api/v1/connections")).path("items")) {
+      if (connection.path("client").asText().equals(client)) {
+        String id = connection.path("id").asText();
+        ask(() -> http.send("PUT", "/api/v1/moves/" + id + "?to=" + to));
+      }
+    }
+  }
+
+  /**
+   * Creates a journal, as {@code eventbus journal create} does.
+   *
+   * @return whether it said that all buses have it; else ask again
+   */
+  boolean createJournal(String name, String filter) throws InterruptedException {
+    String filters = URLEncoder.encode(filter, StandardCharsets.UTF_8);
+    return ask(() -> http.sendIfAble("PUT", "/api/v1/journals/" + name + "?filters=" + filters))
+        .isPresent();
+  }
+
+  /** Returns the name of the bus that leads the replicas, as this one knows it; else empty. */
+  String leader() throws InterruptedException {
+    return ask(() -> http.sendIfAble("GET", "/api/v1/shards"))
+        .map(shards -> shards.path("items").path(0).path("leader").asText(""))
+        .orElse("");
+  }
+
+  /** Returns the last position of a journal at this bus; 0 if it cannot say. */
+  long lastPosition(String journal) throws InterruptedException {
+    return ask(() -> http.sendIfAble("GET", "/api/v1/journals/" + journal))
+        .map(found -> found.path("content").path("lastPosition").asLong())
+        .orElse(0L);
+  }
+
+  /** Returns the position up to which a durable subscription is settled; 0 if it cannot say. */
+  long settled(String journal, String subscription) throws InterruptedException {
+    Optional<JsonNode> found =
+        ask(() -> http.sendIfAble("GET", "/api/v1/journals/" + journal + "/cursors"));
+    if (found.isPresent()) {
+      for (JsonNode cursor : found.get().path("items")) {
+        if (cursor.path("name").asText().equals(subscription)) {
+          return cursor.path("settled").asLong();
+        }
+      }
+    }
+    return 0;
   }
 
   private <T> T ask(Question<T> question) throws InterruptedException {

@@ -29,7 +29,6 @@ final class DemoCast {
 
   private final List<Flight> flights;
   private final Duration duration;
-  private final List<Writer> writers = new ArrayList<>();
   private final List<Reader> readers = new ArrayList<>();
 
   /** Publisher. The events of a topic have one publisher each, so that they have one order. */
@@ -51,11 +50,7 @@ final class DemoCast {
   DemoCast(List<Flight> all, Duration duration) {
     this.duration = duration;
     long max = EVENTS_PER_SECOND * Math.max(1, duration.toSeconds());
-    this.flights = all.stream().limit(max).map(DemoCast::evenly).toList();
-    NEW_YORK.forEach(airport -> writers.add(new Writer(airport, at(airport))));
-    writers.add(new Writer("elsewhere A-C", elsewhere('A', 'C')));
-    writers.add(new Writer("elsewhere D-L", elsewhere('D', 'L')));
-    writers.add(new Writer("elsewhere M-Z", elsewhere('M', Character.MAX_VALUE)));
+    this.flights = all.stream().limit(max).map(Flight::evenly).toList();
     crowd("archive", "flights.>", null, f -> true);
     for (String airport : NEW_YORK) {
       for (String kind : KINDS) {
@@ -79,11 +74,6 @@ final class DemoCast {
                         null,
                         at(airport),
                         false)));
-  }
-
-  /** Returns a flight at an even time: the nights of the data would be pauses of the load. */
-  private static Flight evenly(Flight f) {
-    return new Flight(f.line(), f.topic(), f.airport(), f.kind(), f.key(), f.line(), f.payload());
   }
 
   private void crowd(String name, String filter, @Nullable String group, Predicate<Flight> wants) {
@@ -127,7 +117,13 @@ final class DemoCast {
     return flights;
   }
 
-  List<Writer> writers() {
+  /** Returns publishers that together have all topics. */
+  static List<Writer> writers() {
+    List<Writer> writers = new ArrayList<>();
+    NEW_YORK.forEach(airport -> writers.add(new Writer(airport, at(airport))));
+    writers.add(new Writer("elsewhere A-C", elsewhere('A', 'C')));
+    writers.add(new Writer("elsewhere D-L", elsewhere('D', 'L')));
+    writers.add(new Writer("elsewhere M-Z", elsewhere('M', Character.MAX_VALUE)));
     return writers;
   }
 

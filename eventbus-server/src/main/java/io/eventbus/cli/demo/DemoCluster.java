@@ -32,14 +32,16 @@ final class DemoCluster implements AutoCloseable {
 
   static final int LOW_PERCENT = 55;
 
-  private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
   private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
+  private static final String ANY_PORT = "0";
   private static final int MAX_VOTERS = 3;
   private static final long POLL_MILLIS = 100;
   private static final int SECRET_BYTES = 16;
 
   private final Path directory;
-  private final long capacity;
+  private final Map<ConfigKey, String> settings;
+  private final boolean durable;
   private final String secret;
   private final List<DemoBusProcess> processes = new ArrayList<>();
   private final List<DemoBus> buses = new ArrayList<>();
@@ -47,9 +49,10 @@ final class DemoCluster implements AutoCloseable {
   private final StopHook hook = new StopHook(this::end);
   private boolean ended;
 
-  private DemoCluster(Path directory, long capacity) {
+  private DemoCluster(Path directory, Map<ConfigKey, String> settings, boolean durable) {
     this.directory = directory;
-    this.capacity = capacity;
+    this.settings = settings;
+    this.durable = durable;
     byte[] random = new byte[SECRET_BYTES];
     new SecureRandom().nextBytes(random);
     this.secret = HexFormat.of().formatHex(random);
@@ -62,9 +65,30 @@ final class DemoCluster implements AutoCloseable {
    * @throws CliFailure if that fails or takes too long
    */
   static DemoCluster start(int count, long capacity) throws InterruptedException {
+    return start(
+        count,
+        Map.of(
+            ConfigKey.BALANCE_CAPACITY_EVENTS, Long.toString(capacity),
+            ConfigKey.BALANCE_HIGH_PERCENT, Integer.toString(HIGH_PERCENT),
+            ConfigKey.BALANCE_LOW_PERCENT, Integer.toString(LOW_PERCENT),
+            ConfigKey.BALANCE_OVERLOAD_AFTER, "1s"),
+        false);
+  }
+
+  /**
+   * Starts the same with a data directory for each bus. None moves clients because of load.
+   *
+   * @throws CliFailure if that fails or takes too long
+   */
+  static DemoCluster startDurable(int count) throws InterruptedException {
+    return start(count, Map.of(ConfigKey.BALANCE_ENABLED, "false"), true);
+  }
+
+  private static DemoCluster start(int count, Map<ConfigKey, String> settings, boolean durable)
+      throws InterruptedException {
     DemoCluster cluster;
     try {
-      cluster = new DemoCluster(Files.createTempDirectory("eventbus-demo-"), capacity);
+      cluster = new DemoCluster(Files.createTempDirectory("eventbus-demo-"), settings, durable);
     } catch (IOException e) {
       throw new CliFailure(
           ExitCode.FAILED, "no directory for the buses: " + Failures.describe(e), e);
@@ -81,14 +105,14 @@ final class DemoCluster implements AutoCloseable {
   private void open(int count) throws InterruptedException {
     long end = System.nanoTime() + START_TIMEOUT.toNanos();
     // The first reports where it takes links: so no port has to be chosen here, and found in use.
-    add(launch(1, ""), end);
-    String seed = linkAddress(buses.get(0), end);
+    buses.add(await(launch(name(1), "", ANY_PORT), end));
+    String seed = linkAddress(buses.get(0), name(1), end);
     List<DemoBusProcess> others = new ArrayList<>();
     for (int i = 2; i <= count; i++) {
-      others.add(launch(i, seed));
+      others.add(launch(name(i), seed, ANY_PORT));
     }
     for (DemoBusProcess other : others) {
-      add(other, end);
+      buses.add(await(other, end));
     }
     for (DemoBus bus : buses) {
       while (!knowsAll(bus)) {
@@ -97,23 +121,45 @@ final class DemoCluster implements AutoCloseable {
     }
   }
 
-  private DemoBusProcess launch(int number, String seed) {
-    Map<ConfigKey, String> settings = new EnumMap<>(ConfigKey.class);
-    String name = "bus-" + number;
+  /**
+   * Starts a bus again that has ended, with its directory, and waits until it listens.
+   *
+   * @param asked another bus, which knows where it took links
+   * @throws CliFailure if that fails or takes too long
+   */
+  DemoBus restart(DemoBus ended, DemoBus asked) throws InterruptedException {
+    long end = System.nanoTime() + START_TIMEOUT.toNanos();
+    String name = ended.name();
+    String link = linkAddress(asked, name, end);
+    // The others look for it there.
+    String port = link.substring(link.lastIndexOf(':') + 1);
+    ended.process().awaitEnd(END_TIMEOUT);
+    String seed = linkAddress(asked, asked.name(), end);
+    DemoBus again = await(launch(name, seed, port), end);
+    buses.set(buses.indexOf(ended), again);
+    return again;
+  }
+
+  private static String name(int number) {
+    return "bus-" + number;
+  }
+
+  private DemoBusProcess launch(String name, String seed, String port) {
+    Map<ConfigKey, String> settings = new EnumMap<>(this.settings);
     settings.put(ConfigKey.BUS_NAME, name);
     settings.put(ConfigKey.LISTEN_HOST, "127.0.0.1");
     settings.put(ConfigKey.LISTEN_PORT, "0");
     settings.put(ConfigKey.LISTEN_EVENT_LOOPS, "1");
     settings.put(ConfigKey.ADMIN_PORT, "0");
     settings.put(ConfigKey.CLUSTER_HOST, "127.0.0.1");
-    settings.put(ConfigKey.CLUSTER_PORT, "0");
-    settings.put(ConfigKey.CLUSTER_DIRECTORY, directory.resolve(name).toString());
+    settings.put(ConfigKey.CLUSTER_PORT, port);
+    Path own = directory.resolve(name);
+    settings.put(ConfigKey.CLUSTER_DIRECTORY, own.resolve("registry").toString());
+    if (durable) {
+      settings.put(ConfigKey.DURABLE_DIRECTORY, own.toString());
+    }
     settings.put(ConfigKey.CLUSTER_JOIN, seed);
     settings.put(ConfigKey.CLUSTER_SECRET, secret);
-    settings.put(ConfigKey.BALANCE_CAPACITY_EVENTS, Long.toString(capacity));
-    settings.put(ConfigKey.BALANCE_HIGH_PERCENT, Integer.toString(HIGH_PERCENT));
-    settings.put(ConfigKey.BALANCE_LOW_PERCENT, Integer.toString(LOW_PERCENT));
-    settings.put(ConfigKey.BALANCE_OVERLOAD_AFTER, "1s");
     settings.put(ConfigKey.TIMEOUTS_SHUTDOWN, "1s");
     synchronized (processes) {
       if (ended) {
@@ -125,19 +171,21 @@ final class DemoCluster implements AutoCloseable {
     }
   }
 
-  private void add(DemoBusProcess process, long end) throws InterruptedException {
+  private static DemoBus await(DemoBusProcess process, long end) throws InterruptedException {
     Address address = process.await(Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime())));
-    buses.add(new DemoBus(process, address));
+    return new DemoBus(process, address);
   }
 
-  private static String linkAddress(DemoBus first, long end) throws InterruptedException {
+  /** Returns where a bus takes links, as the registry says at another bus or at itself. */
+  private static String linkAddress(DemoBus asked, String name, long end)
+      throws InterruptedException {
     while (true) {
-      JsonNode self = first.members().get(first.name());
-      String address = self == null ? "" : self.path("address").asText();
+      JsonNode found = asked.members().get(name);
+      String address = found == null ? "" : found.path("address").asText();
       if (!address.isEmpty()) {
         return address;
       }
-      pause(end, first.name() + " has founded no cluster");
+      pause(end, asked.name() + " knows no address of " + name);
     }
   }
 

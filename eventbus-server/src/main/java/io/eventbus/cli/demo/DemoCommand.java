@@ -33,6 +33,10 @@ import picocli.CommandLine.Spec;
           + " clients begin at one bus, which is so overloaded and moves some to others; then a bus"
           + " is drained, ended and removed. Ends with 0 only if besides the above clients were"
           + " moved and the drained bus had none left; with 1 if not.",
+      "With --durable three buses store the flights in a journal. A reader leaves and comes back;"
+          + " the bus that leads is killed while events are published, and started again; a reader"
+          + " comes late. Ends with 0 only if no reader missed an event, got one twice or out of"
+          + " order, and all buses have the same log; else with 4, or with 1 if a step fails.",
       "With --keep it compares nothing, replays the flights again and again until Ctrl-C, and"
           + " serves pages that show them, on this machine only."
     })
@@ -48,6 +52,7 @@ public final class DemoCommand implements Callable<Integer> {
   private static final int MAX_BUSES = 8;
   private static final Duration MAX_DURATION = Duration.ofHours(1);
   private static final Duration USUAL = Duration.ofSeconds(20);
+  private static final Duration USUAL_DURABLE = Duration.ofSeconds(40);
 
   /**
    * Default duration: the sample is a month of 31 days, and a day is eight minutes, which people
@@ -57,21 +62,27 @@ public final class DemoCommand implements Callable<Integer> {
 
   private static final Duration MAX_KEPT = Duration.ofHours(24);
 
+  private static final String STARTING = "Starting %d buses, each a process of its own";
+
   @Spec CommandSpec spec = CommandSpec.create();
 
   @Option(
       names = "--buses",
       paramLabel = "COUNT",
-      defaultValue = "1",
-      description = "How many buses: 1, or 3 to 8 (default: ${DEFAULT-VALUE}).")
-  int buses = 1;
+      description = "How many buses: 1, or 3 to 8 (default: 1; with --durable 3).")
+  @Nullable Integer givenBuses;
+
+  @Option(
+      names = "--durable",
+      description = "Store the flights in a journal at 3 to 8 buses, and kill one of them.")
+  boolean durable;
 
   @Option(
       names = "--duration",
       paramLabel = "TIME",
       description =
-          "How long the replay takes, 1s to 1h (default: 20s); with several buses 10s at least;"
-              + " with --keep up to 24h (default: 248m, a day of the data in 8 minutes).")
+          "How long the replay takes, 1s to 1h (default: 20s; with --durable 40s); with several"
+              + " buses 10s at least; with --keep up to 24h (default: 248m, a day of the data in 8 minutes).")
   @Nullable Duration given;
 
   @Option(
@@ -97,11 +108,16 @@ public final class DemoCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Duration duration = given != null ? given : keep ? USUAL_KEPT : USUAL;
-    check(duration);
+    Duration usual = keep ? USUAL_KEPT : durable ? USUAL_DURABLE : USUAL;
+    Duration duration = given != null ? given : usual;
+    int buses = givenBuses != null ? givenBuses : durable ? FEWEST_OF_CLUSTER : 1;
+    check(buses, duration);
     List<Flight> flights = Flights.read(data);
+    if (durable) {
+      return durable(buses, flights, duration);
+    }
     if (buses > 1) {
-      return cluster(flights, duration);
+      return cluster(buses, flights, duration);
     }
     if (keep) {
       new KeptDemo(context, flights, duration).run(this::start);
@@ -128,7 +144,15 @@ public final class DemoCommand implements Callable<Integer> {
     return good ? ExitCode.OK : ExitCode.INTEGRITY;
   }
 
-  private void check(Duration duration) {
+  private void check(int buses, Duration duration) {
+    if (keep && durable) {
+      throw new ParameterException(
+          spec.commandLine(), "--keep: with --durable (expected: one of them)");
+    }
+    if (durable && buses == 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--buses: 1 with --durable (expected: 3 to 8)");
+    }
     if (keep && buses != 1) {
       throw new ParameterException(
           spec.commandLine(), "--keep: with --buses " + buses + " (expected: with one bus)");
@@ -152,18 +176,15 @@ public final class DemoCommand implements Callable<Integer> {
     }
   }
 
-  private int cluster(List<Flight> flights, Duration duration) throws InterruptedException {
+  private int cluster(int buses, List<Flight> flights, Duration duration)
+      throws InterruptedException {
     ResultOutput out = context.out();
     DemoCast cast = new DemoCast(flights, duration);
     long capacity = cast.eventsPerSecond();
-    out.line("Starting %d buses, each a process of its own".formatted(buses));
+    out.line(STARTING.formatted(buses));
     long begun = System.nanoTime();
     try (DemoCluster cluster = DemoCluster.start(buses, capacity)) {
-      for (DemoBus bus : cluster.buses()) {
-        out.line(
-            "Bus %s on %s, administration on %s"
-                .formatted(bus.name(), bus.uri(), bus.address().admin()));
-      }
+      tell(cluster);
       out.line(
           ("One cluster after %.1f s. Replaying %,d flight events in %d s; a bus is said to be able"
                   + " to receive and send %,d events a second")
@@ -187,6 +208,40 @@ public final class DemoCommand implements Callable<Integer> {
         "\nEvery subscriber got exactly the events that the data says, in order; clients went to"
             + " other buses, and one bus ended without any.");
     return ExitCode.OK;
+  }
+
+  private int durable(int buses, List<Flight> flights, Duration duration)
+      throws InterruptedException {
+    ResultOutput out = context.out();
+    out.line(STARTING.formatted(buses));
+    long begun = System.nanoTime();
+    try (DemoCluster cluster = DemoCluster.startDurable(buses)) {
+      tell(cluster);
+      out.line(
+          "One cluster after %.1f s. Replaying %,d flight events in %d s"
+              .formatted((System.nanoTime() - begun) / 1e9, flights.size(), duration.toSeconds()));
+      DemoScreen screen = new DemoScreen(out, context.terminal());
+      DurableOutcome outcome;
+      try (DurableDemo demo =
+          new DurableDemo(flights, cluster, duration, screen, context.colour())) {
+        outcome = demo.run();
+      }
+      if (!outcome.wrong().isEmpty()) {
+        throw new CliFailure(ExitCode.INTEGRITY, String.join("\n", outcome.wrong()));
+      }
+      out.line("\n" + outcome.summary());
+    }
+    return ExitCode.OK;
+  }
+
+  private void tell(DemoCluster cluster) {
+    for (DemoBus bus : cluster.buses()) {
+      context
+          .out()
+          .line(
+              "Bus %s on %s, administration on %s"
+                  .formatted(bus.name(), bus.uri(), bus.address().admin()));
+    }
   }
 
   private RunningBus start(List<String> origins) {

@@ -6,10 +6,13 @@ import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
+import io.eventbus.client.Published;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +23,7 @@ final class DemoPublisher {
   private final EventBusClient client;
   private final AtomicLong published = new AtomicLong();
   private final ConfirmationReport confirmations = new ConfirmationReport();
+  private final BiConsumer<Flight, Published> confirmed;
   private final Thread thread;
   private volatile @Nullable Throwable failure;
   private volatile boolean stopped;
@@ -30,7 +34,19 @@ final class DemoPublisher {
       Predicate<Flight> mine,
       EventBusClient client,
       DemoClock clock) {
+    this(name, all, mine, client, clock, (flight, published) -> {});
+  }
+
+  /** Creates a publisher with a listener for each confirmation, which any thread may call. */
+  DemoPublisher(
+      String name,
+      List<Flight> all,
+      Predicate<Flight> mine,
+      EventBusClient client,
+      DemoClock clock,
+      BiConsumer<Flight, Published> confirmed) {
     this.name = name;
+    this.confirmed = confirmed;
     this.flights = all.stream().filter(mine).toList();
     this.client = client;
     this.thread = new Thread(() -> run(clock), "demo-publisher-" + name);
@@ -54,14 +70,23 @@ final class DemoPublisher {
    */
   void finish(Duration timeout) throws InterruptedException {
     thread.join(timeout.toMillis());
+    check();
+    if (thread.isAlive() || !confirmations.await(timeout)) {
+      throw new CliFailure(
+          ExitCode.FAILED, "publisher " + name + ": not done within " + timeout.toSeconds() + " s");
+    }
+  }
+
+  /**
+   * Checks that no event has failed.
+   *
+   * @throws CliFailure if one has
+   */
+  void check() {
     Throwable cause = failure != null ? failure : confirmations.firstFailure();
     if (cause != null) {
       throw new CliFailure(
           ExitCode.FAILED, "publisher " + name + ": " + Failures.describe(cause), cause);
-    }
-    if (thread.isAlive() || !confirmations.await(timeout)) {
-      throw new CliFailure(
-          ExitCode.FAILED, "publisher " + name + ": not done within " + timeout.toSeconds() + " s");
     }
   }
 
@@ -97,7 +122,14 @@ final class DemoPublisher {
                 .header(DemoTally.LINE_HEADER, Integer.toString(flight.line()))
                 .build();
         published.incrementAndGet();
-        confirmations.add(client.publish(flight.topic(), event));
+        CompletionStage<Published> stage = client.publish(flight.topic(), event);
+        // Before it counts as confirmed: what is counted is told.
+        confirmations.add(
+            stage.thenApply(
+                published -> {
+                  confirmed.accept(flight, published);
+                  return published;
+                }));
       }
     } catch (RuntimeException e) {
       failure = e;

@@ -1,8 +1,5 @@
 package io.eventbus.cli.demo;
 
-import io.eventbus.cli.console.CliFailure;
-import io.eventbus.cli.console.ExitCode;
-import io.eventbus.cli.console.Failures;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.SubscribeOptions;
@@ -10,10 +7,6 @@ import io.eventbus.client.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -57,13 +50,14 @@ final class DemoSubscriber {
               accept(member, share, event);
             });
     subscriptions.add(subscription);
-    settle(subscription.ready().toCompletableFuture(), "subscribe", timeout);
+    DemoClients.settle(subscription.ready(), "subscriber " + name + " cannot subscribe", timeout);
   }
 
   /** Unsubscribes, and waits until the last event has been handled. */
   void leave(Duration timeout) throws InterruptedException {
     for (Subscription subscription : subscriptions) {
-      settle(subscription.unsubscribe().toCompletableFuture(), "unsubscribe", timeout);
+      DemoClients.settle(
+          subscription.unsubscribe(), "subscriber " + name + " cannot unsubscribe", timeout);
     }
   }
 
@@ -90,23 +84,5 @@ final class DemoSubscriber {
     latency.record(event);
     share.incrementAndGet();
     member.accept(event);
-  }
-
-  private void settle(CompletableFuture<?> stage, String what, Duration timeout)
-      throws InterruptedException {
-    try {
-      stage.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      Throwable failure = Failures.unwrap(e);
-      throw new CliFailure(
-          ExitCode.FAILED,
-          "subscriber " + name + " cannot " + what + ": " + Failures.describe(failure),
-          failure);
-    } catch (TimeoutException e) {
-      throw new CliFailure(
-          ExitCode.FAILED,
-          "subscriber " + name + " cannot " + what + " within " + timeout.toSeconds() + " s",
-          e);
-    }
   }
 }

@@ -1,6 +1,7 @@
 package io.eventbus.cli.demo;
 
 import io.eventbus.cli.demo.DemoLatency.Leg;
+import io.eventbus.cli.demo.DemoTally.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -77,33 +78,45 @@ final class DemoTable {
 
   /** Returns the result. */
   List<String> result() {
+    return result(
+        subscribers.stream()
+            .map(s -> new Result(s.name(), s.filter(), s.tally().verdict()))
+            .toList(),
+        colour);
+  }
+
+  /** Result of a subscriber. */
+  record Result(String name, String filter, Verdict verdict) {}
+
+  /** Returns a table of results. */
+  static List<String> result(List<Result> results, boolean colour) {
     String row = "  %-20s %-22s %9s %9s %8s %8s %9s %6s  %s";
+    String head =
+        row.formatted(
+            "subscriber",
+            "filter",
+            "expected",
+            "received",
+            "missing",
+            "doubled",
+            "disorder",
+            "wrong",
+            "");
     List<String> lines = new ArrayList<>();
-    lines.add(
-        bold(
-            row.formatted(
-                "subscriber",
-                "filter",
-                "expected",
-                "received",
-                "missing",
-                "doubled",
-                "disorder",
-                "wrong",
-                "")));
-    for (DemoSubscriber s : subscribers) {
-      DemoTally.Verdict v = s.tally().verdict();
+    lines.add(marked("1", head, colour));
+    for (Result result : results) {
+      Verdict v = result.verdict();
       lines.add(
           row.formatted(
-              s.name(),
-              s.filter(),
+              result.name(),
+              result.filter(),
               number(v.expected()),
               number(v.received()),
               number(v.missing()),
               number(v.doubled()),
               number(v.disordered()),
               number(v.wrong()),
-              v.good() ? green("good") : red("BAD")));
+              v.good() ? marked("32", "good", colour) : marked("31", "BAD", colour)));
     }
     return lines;
   }
@@ -134,14 +147,10 @@ final class DemoTable {
   }
 
   private String bold(String text) {
-    return colour ? "\033[1m" + text + "\033[0m" : text;
+    return marked("1", text, colour);
   }
 
-  private String green(String text) {
-    return colour ? "\033[32m" + text + "\033[0m" : text;
-  }
-
-  private String red(String text) {
-    return colour ? "\033[31m" + text + "\033[0m" : text;
+  private static String marked(String how, String text, boolean colour) {
+    return colour ? "\033[" + how + "m" + text + "\033[0m" : text;
   }
 }

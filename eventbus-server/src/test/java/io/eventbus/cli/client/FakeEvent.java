@@ -10,7 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Received event made of plain values. */
 public record FakeEvent(
-    String topic, @Nullable String key, Map<String, String> headers, List<Byte> bytes, long schema)
+    String topic,
+    @Nullable String key,
+    Map<String, String> headers,
+    List<Byte> bytes,
+    long schema,
+    long position)
     implements ReceivedEvent {
 
   public static FakeEvent of(
@@ -22,7 +27,12 @@ public record FakeEvent(
       String topic, @Nullable String key, Map<String, String> headers, byte[] payload) {
     Byte[] boxed = new Byte[payload.length];
     Arrays.setAll(boxed, i -> payload[i]);
-    return new FakeEvent(topic, key, headers, List.of(boxed), 0);
+    return new FakeEvent(topic, key, headers, List.of(boxed), 0, 0);
+  }
+
+  /** Returns it as an event of a durable topic. */
+  public FakeEvent at(long place) {
+    return new FakeEvent(topic, key, headers, bytes, schema, place);
   }
 
   @Override

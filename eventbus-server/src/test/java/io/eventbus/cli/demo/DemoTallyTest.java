@@ -79,6 +79,31 @@ class DemoTallyTest {
     assertThat(tally.verdict().doubled()).isOne();
   }
 
+  @Test
+  void anEventOfAJournalAfterALaterOneFails() {
+    member.accept(event(0).at(2));
+    member.accept(event(1).at(5));
+    assertThat(tally.verdict().disordered()).isZero();
+    // The right one by its line.
+    member.accept(event(3).at(4));
+    assertBad(new DemoTally.Verdict(3, 3, 0, 0, 1, 0));
+  }
+
+  @Test
+  void deviationsAreCountedOverAll() {
+    DemoTally.Verdict good = new DemoTally.Verdict(5, 5, 0, 0, 0, 0);
+    assertThat(DemoTally.Verdict.deviations(List.of(good, good))).isEmpty();
+    assertThat(
+            DemoTally.Verdict.deviations(
+                List.of(
+                    good,
+                    new DemoTally.Verdict(5, 5, 2, 1, 0, 1),
+                    new DemoTally.Verdict(5, 5, 0, 0, 4, 0))))
+        .containsExactly(
+            "2 of 3 subscribers did not get exactly the events that the data says, in order:"
+                + " 2 missing, 1 doubled, 4 out of order, 1 wrong");
+  }
+
   private void assertBad(DemoTally.Verdict expected) {
     assertThat(tally.verdict()).isEqualTo(expected);
     assertThat(tally.verdict().good()).isFalse();
@@ -86,9 +111,13 @@ class DemoTallyTest {
 
   private static void accept(DemoTally.Member member, int... lines) {
     for (int line : lines) {
-      Flight flight = FLIGHTS.get(line);
-      member.accept(event(flight, Integer.toString(line), flight.payload()));
+      member.accept(event(line));
     }
+  }
+
+  private static FakeEvent event(int line) {
+    Flight flight = FLIGHTS.get(line);
+    return event(flight, Integer.toString(line), flight.payload());
   }
 
   private static FakeEvent event(Flight flight, String line, String payload) {

@@ -84,7 +84,7 @@ final class FaultInjector {
   }
 
   private void inflict(FaultKind kind) {
-    diary.count(kind);
+    int before = diary.lines().size();
     switch (kind) {
       case KILL -> kill(kind, any());
       case KILL_LEADER -> kill(kind, leader());
@@ -95,6 +95,10 @@ final class FaultInjector {
           (random.nextInt(3) == 0 ? buses.all() : List.of(leader())).forEach(this::fill);
       case POWER_LOSS -> losePower(kind, List.of(random.nextBoolean() ? leader() : any()));
       case POWER_LOSS_ALL -> losePower(kind, buses.all());
+    }
+    // Not if its victim was away already.
+    if (diary.lines().size() > before) {
+      diary.count(kind);
     }
   }
 

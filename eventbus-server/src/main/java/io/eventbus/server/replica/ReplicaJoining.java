@@ -47,6 +47,11 @@ final class ReplicaJoining {
       return;
     }
     boolean tell = ++looks % LOOKS_TO_TELL == 0;
+    ShardStatus status = open.status();
+    if (status == null || status.copy() != null) {
+      // It asks again with the copy: the change of members would wait for that, and others for it.
+      return;
+    }
     var unused = requests.ask(request).thenAccept(answer -> answered(open, answer, tell));
   }
 
@@ -55,11 +60,10 @@ final class ReplicaJoining {
     ShardStatus status = open.status();
     if (tell && status != null) {
       LOG.info(
-          "The replica of the journals is not ready: {} of {} entries are applied{}; the leader: {}"
+          "The replica of the journals is not ready: {} of {} entries are applied; the leader: {}"
               + " {}",
           status.applied(),
           status.committed(),
-          status.needsCopy() ? ", and others are gone from the leader's log" : "",
           answer.outcome(),
           answer.detail());
     }

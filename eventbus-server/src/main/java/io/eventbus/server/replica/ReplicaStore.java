@@ -217,7 +217,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
       throw new IOException("interrupted while the journals were opened", e);
     } catch (ExecutionException | TimeoutException e) {
       // Where the journals are led, this replica only needs more time.
-      serves = knowsJournals && !joining.isLed();
+      serves =
+          knowsJournals && opened.isDone() && opened.join().knowsJournals() && !joining.isLed();
       if (serves) {
         LOG.warn(
             "The journals are not ready after {}: durable topics are unavailable until a majority"

@@ -75,6 +75,7 @@ class PlacementDutyTest {
           true,
           false,
           false,
+          null,
           members.stream()
               .map(
                   member ->

@@ -2,6 +2,7 @@ package io.eventbus.journal.ratis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.RecordResult.Published;
 import io.eventbus.journal.Retention;
 import io.eventbus.journal.ratis.TestReplicas.Node;
@@ -30,7 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(400)
 class ShardCopiesTest {
   private static final long MAX_LOG = 12L << 20;
-  private static final long RETAINED_BYTES = 6L << 20;
   private static final long FAST = 1L << 40;
   private static final long SLOW = 2L << 20;
 
@@ -62,7 +62,7 @@ class ShardCopiesTest {
   }
 
   private static int create(TestReplicas replicas) throws InterruptedException {
-    return replicas.create(TestShards.definition("orders", new Retention(0, RETAINED_BYTES, 0)));
+    return replicas.create(TestShards.definition("orders", new Retention(0, 6 << 20, 0)));
   }
 
   /** Publishes large events, 200 KB with each call. */
@@ -110,42 +110,36 @@ class ShardCopiesTest {
   }
 
   /**
-   * Checks that all buses that are up have the same events, the newest one last. Retention may
-   * remove the oldest between one read and the next.
+   * Checks that all buses that are up have the same events, without a gap. Retention may go on
+   * while they are read: compared is what it has left at all of them afterwards.
    */
-  private List<Read> assertSame(TestReplicas replicas, int journal) throws InterruptedException {
+  private static List<Read> assertSame(TestReplicas replicas, int journal)
+      throws InterruptedException {
     replicas.settle();
+    List<List<Read>> all = new ArrayList<>();
     for (Node node : replicas.up()) {
-      // Removed is what is too much, by later entries; after that nothing changes any more.
-      TestReplicas.until(
-          "retention is done",
-          () -> Objects.requireNonNull(node.journals().figures(journal)).bytes() <= RETAINED_BYTES);
+      all.add(TestShards.read(node.journals(), journal, TestShards.ALL));
     }
-    replicas.settle();
-    List<Read> first = null;
+    long begin = 1;
+    long end = 0;
     for (Node node : replicas.up()) {
-      List<Read> read = readAll(node, journal);
-      if (first != null) {
-        long begin = Math.max(first.get(0).position(), read.get(0).position());
-        assertThat(from(begin, read)).as(node.id()).isEqualTo(from(begin, first)).isNotEmpty();
+      JournalFigures figures = Objects.requireNonNull(node.journals().figures(journal));
+      begin = Math.max(begin, figures.firstPosition());
+      end = Math.max(end, figures.lastPosition());
+    }
+    long first = begin;
+    List<Read> expected = null;
+    for (List<Read> each : all) {
+      List<Read> left = each.stream().filter(read -> read.position() >= first).toList();
+      assertThat(left)
+          .extracting(Read::position)
+          .isEqualTo(LongStream.rangeClosed(first, end).boxed().toList());
+      if (expected != null) {
+        assertThat(left).isEqualTo(expected);
       }
-      first = read;
+      expected = left;
     }
-    return Objects.requireNonNull(first);
-  }
-
-  private static List<Read> from(long begin, List<Read> read) {
-    return read.stream().filter(event -> event.position() >= begin).toList();
-  }
-
-  /** Reads what retention has left, which has no gap. */
-  private static List<Read> readAll(Node node, int journal) {
-    List<Read> read = TestShards.read(node.journals(), journal, TestShards.ALL);
-    long begin = read.isEmpty() ? 1 : read.get(0).position();
-    assertThat(read.stream().map(Read::position).toList())
-        .as(node.id())
-        .isEqualTo(LongStream.range(begin, begin + read.size()).boxed().toList());
-    return read;
+    return Objects.requireNonNull(expected);
   }
 
   private static ShardStatus.@Nullable Copy copy(Node node) {

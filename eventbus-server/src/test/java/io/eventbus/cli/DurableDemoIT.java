@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
+import io.eventbus.client.Published;
 import io.eventbus.client.ReceivedEvent;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -86,8 +88,9 @@ class DurableDemoIT {
   }
 
   private static void repeat(EventBusClient client, ReceivedEvent event) {
-    client.send(
-        event.topic(),
-        Event.builder(event.payload()).key(event.key()).headers(event.headers()).build());
+    CompletionStage<Published> unused =
+        client.publish(
+            event.topic(),
+            Event.builder(event.payload()).key(event.key()).headers(event.headers()).build());
   }
 }

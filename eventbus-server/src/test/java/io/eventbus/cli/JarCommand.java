@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * reader; its standard output to a pipe or to a file.
  */
 final class JarCommand {
-  private static final Duration DEADLINE = Duration.ofMinutes(4);
+  private static final Duration DEADLINE = Duration.ofMinutes(8);
   private static final Path JAR = Path.of("target", "eventbus.jar");
 
   private final Process process;

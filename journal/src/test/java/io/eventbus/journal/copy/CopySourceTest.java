@@ -36,6 +36,7 @@ class CopySourceTest {
   private final AtomicLong nanos = new AtomicLong();
   private boolean ready = true;
   private long configured = 1;
+  private Runnable whileOpened = () -> {};
   private ShardStore store;
   private CopySource source;
 
@@ -66,6 +67,7 @@ class CopySourceTest {
 
     @Override
     public CopySource.Configuration configuration() {
+      whileOpened.run();
       return new CopySource.Configuration(configured, ByteBuffer.wrap(new byte[] {7}));
     }
 
@@ -124,6 +126,11 @@ class CopySourceTest {
   void aReceiverGetsTheRowsOfOneMomentWhateverIsWrittenMeanwhile() throws Exception {
     try (ShardStore into = TestStores.open(directory.resolve("target"))) {
       int[] written = {ROWS};
+      whileOpened =
+          () -> {
+            written[0]++;
+            TestStores.put(store, written[0], key(written[0]), new byte[100]);
+          };
       CopyReceiver receiver =
           new CopyReceiver(
               GROUP,

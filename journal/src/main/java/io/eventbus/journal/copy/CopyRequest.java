@@ -15,7 +15,7 @@ import java.util.UUID;
  * @param slice number of the slice, from 0; of no meaning for other kinds
  */
 public record CopyRequest(Kind kind, UUID group, String member, long number, int slice) {
-  /** What is asked for. */
+  /** Kind of request. */
   public enum Kind {
     /** State of the replica, which may be asked to keep all of its log for a while. */
     STATE(1),

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** What a bus tells operators, as long as it answers. Any thread. */
+/** Answers of a bus to operators, as long as it gives any. Any thread. */
 public final class BusAnswers {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();

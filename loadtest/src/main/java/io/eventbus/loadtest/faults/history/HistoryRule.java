@@ -10,9 +10,9 @@ public enum HistoryRule {
   READ_IN_ORDER,
   /** Numbers of a producer and topic rise with the positions, none twice. */
   PRODUCER_ORDER,
-  /** What was certainly refused is nowhere. */
+  /** A publication that was certainly refused is nowhere. */
   REFUSED_IS_NOWHERE,
-  /** What was read once is in the final read of each bus, or told as removed. */
+  /** An event that was read once is in the final read of each bus, or told as removed. */
   READ_IS_STORED,
   /** A publication that began after another was confirmed has a greater position. */
   LATER_IS_BEHIND,
@@ -20,6 +20,6 @@ public enum HistoryRule {
   EXPECTATION_HOLDS,
   /** A durable subscription gets each event of its topics, or is told. */
   DELIVERED_AT_LEAST_ONCE,
-  /** What is settled and confirmed as settled does not come again. */
+  /** An event whose settlement was confirmed does not come again. */
   SETTLED_NEVER_AGAIN
 }

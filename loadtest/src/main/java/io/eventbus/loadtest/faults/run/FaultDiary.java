@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
-/** What was done to the buses, and how long each took to be back. For one thread. */
+/** Diary of faults, and of how long each bus took to be back. For one thread. */
 final class FaultDiary {
   private final LongSupplier clock;
   private final Consumer<String> out;

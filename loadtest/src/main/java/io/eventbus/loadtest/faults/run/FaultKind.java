@@ -6,21 +6,21 @@ import java.util.stream.Collectors;
 
 /** Kind of fault. */
 public enum FaultKind {
-  /** One bus is killed, and started again. */
+  /** SIGKILL of a bus, which is started again. */
   KILL(false),
-  /** The bus that leads the replicas is killed, and started again. */
+  /** SIGKILL of the bus that leads the replicas, which is started again. */
   KILL_LEADER(false),
-  /** All buses are killed, and started again. */
+  /** SIGKILL of all buses, which are started again. */
   KILL_ALL(false),
-  /** One bus stands still for a time, the leader in half of the cases. */
+  /** SIGSTOP of a bus for a time, of the leader in half of the cases. */
   PAUSE(false),
   /** Writes to the disks of one bus wait for a time, and so does each fsync. */
   SLOW_FSYNC(true),
   /** The disk of one bus is full for a time, or those of all. */
   FULL_DISK(true),
-  /** One bus loses its power: what was not synced is gone. */
+  /** Loss of the power of a bus, with everything that was not synced. */
   POWER_LOSS(true),
-  /** All buses lose their power at once. */
+  /** Loss of the power of all buses at once. */
   POWER_LOSS_ALL(true);
 
   private final boolean disk;

@@ -32,6 +32,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -194,6 +195,7 @@ class ReplicaCopyTest {
   }
 
   @Test
+  @Tag("nightly")
   void aCopyThatIsCutShortAtAnyTimeBeginsAnewAndKeepsTheVote() throws Exception {
     offer("bus-b~1", root.resolve("source"));
     Path vote = files(target).resolve("raft-meta");

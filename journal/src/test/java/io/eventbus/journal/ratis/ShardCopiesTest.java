@@ -23,6 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -286,6 +287,7 @@ class ShardCopiesTest {
   }
 
   @Test
+  @Tag("nightly")
   void aSourceThatEndsInTheMiddleIsReplacedByAnother() throws Exception {
     try (TestReplicas replicas = start(3, 1, SLOW)) {
       int journal = create(replicas);
@@ -310,6 +312,7 @@ class ShardCopiesTest {
   }
 
   @Test
+  @Tag("nightly")
   void aReplicaThatEndsWhileItIsCopiedBeginsAnew() throws Exception {
     try (TestReplicas replicas = start(3, 0, SLOW)) {
       int journal = create(replicas);
@@ -337,6 +340,7 @@ class ShardCopiesTest {
   }
 
   @Test
+  @Tag("nightly")
   void theLogsAreKeptFromTheBeginOfACopyOn() throws Exception {
     try (TestReplicas replicas = start(3, 0, SLOW)) {
       int journal = create(replicas);

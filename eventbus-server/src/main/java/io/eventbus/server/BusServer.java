@@ -546,7 +546,7 @@ public final class BusServer implements AutoCloseable {
             store == null || store.isOpen() ? REGISTRY_TIMEOUT : JOURNALS_TIMEOUT);
     if (store != null) {
       while (!store.awaitReady(JOURNALS_TIMEOUT)) {
-        // It waits in vain if it turns out that it must not be in this cluster.
+        // The registry may tell by now that this bus must not be in the cluster.
         known = membership.awaitRegistry(NO_WAIT);
       }
       store.refused().thenAccept(life::fail);

@@ -147,7 +147,7 @@ abstract class DurableBuses {
     return event;
   }
 
-  /** Publishes events whose payloads are their positions, if nobody else publishes. */
+  /** Publishes events whose payloads are their positions, as the only publisher. */
   static void publish(EventBusClient client, long from, long to) throws Exception {
     List<CompletableFuture<Published>> stored = new ArrayList<>();
     for (long i = from; i <= to; i++) {

@@ -1,5 +1,7 @@
 package io.eventbus.it;
 
+import static io.eventbus.it.DurableBuses.expect;
+import static io.eventbus.it.DurableBuses.next;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,7 +29,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,7 +95,7 @@ class DurableConsumersIT {
     return client;
   }
 
-  /** Publishes events whose payloads are their positions, if nobody else publishes. */
+  /** Publishes events whose payloads are their positions, as the only publisher. */
   private void publish(long from, long to) throws Exception {
     EventBusClient client = connect();
     List<CompletableFuture<Published>> stored = new ArrayList<>();
@@ -109,23 +110,6 @@ class DurableConsumersIT {
 
   private static DurableSubscription ready(DurableSubscription begun) throws Exception {
     return begun.ready().toCompletableFuture().get(60, SECONDS);
-  }
-
-  private static ReceivedEvent next(BlockingQueue<ReceivedEvent> received) throws Exception {
-    ReceivedEvent event = received.poll(60, SECONDS);
-    assertThat(event).isNotNull();
-    return event;
-  }
-
-  private static void expect(BlockingQueue<ReceivedEvent> received, long from, long to)
-      throws Exception {
-    List<String> texts = new ArrayList<>();
-    for (long i = from; i <= to; i++) {
-      ReceivedEvent event = next(received);
-      assertThat(event.position()).isEqualTo(i);
-      texts.add(event.text());
-    }
-    assertThat(texts).isEqualTo(LongStream.rangeClosed(from, to).mapToObj(Long::toString).toList());
   }
 
   @Test

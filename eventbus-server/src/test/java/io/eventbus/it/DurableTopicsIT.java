@@ -1,5 +1,6 @@
 package io.eventbus.it;
 
+import static io.eventbus.it.DurableBuses.next;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -175,12 +176,6 @@ class DurableTopicsIT {
     BlockingQueue<ReceivedEvent> received = new LinkedBlockingQueue<>();
     get(client.subscribe(filter, received::add).ready());
     return received;
-  }
-
-  private static ReceivedEvent next(BlockingQueue<ReceivedEvent> received) throws Exception {
-    ReceivedEvent event = received.poll(60, SECONDS);
-    assertThat(event).isNotNull();
-    return event;
   }
 
   @Test

@@ -20,7 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Replicas of the journals that follow the buses of the cluster: who joins, fails, leaves. */
+/** Replicas of the journals that follow the buses of the cluster when they join, fail and leave. */
 class ReplicaPlacementIT extends DurableBuses {
   /** Times that are short, so that a bus that is away is replaced soon. */
   private static final String[] SOON = {"cluster.lease", "2s", "durable.replace-after", "100ms"};

@@ -12,12 +12,12 @@ import io.eventbus.loadtest.faults.run.DurableFaultTable;
 import io.eventbus.loadtest.faults.run.FaultKind;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -33,6 +33,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true)
 final class DurableFaultsCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Mixin private FaultOptions options = new FaultOptions();
 
   @Option(
       names = "--replicas",
@@ -61,25 +63,6 @@ final class DurableFaultsCommand implements Callable<Integer> {
       description = "Events a second of all publishers, about (default: ${DEFAULT-VALUE}).")
   private int rate = 500;
 
-  @Option(names = "--jar", description = "Jar of the bus (default: the bus of the load test).")
-  private @Nullable Path jar;
-
-  @Option(
-      names = "--server-jvm",
-      split = " ",
-      paramLabel = "OPTION",
-      description = "Options of each bus's JVM (default: ${DEFAULT-VALUE}).")
-  private List<String> serverJvm =
-      List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
-
-  @Option(
-      names = "--data",
-      paramLabel = "DIRECTORY",
-      description =
-          "Where buses store events and write logs; kept after findings, else emptied"
-              + " (default: a temporary directory).")
-  private @Nullable Path data;
-
   @Option(names = "--json", paramLabel = "FILE", description = "Where the result is written.")
   private @Nullable Path json;
 
@@ -87,21 +70,13 @@ final class DurableFaultsCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     PrintWriter out = spec.commandLine().getOut();
     DurableFaultPlan plan;
-    Path parent = data == null ? Path.of(System.getProperty("java.io.tmpdir")) : data;
-    Files.createDirectories(parent);
-    Path directory = Files.createTempDirectory(parent, "loadtest-faults-");
+    Path directory = options.directory("loadtest-faults-");
     boolean good = false;
     try {
       plan = plan(directory);
       out.printf(
           "%d buses, seed %d, %s s of %s%n", replicas, seed, seconds, String.join(", ", faults));
-      DurableFaultResult result =
-          DurableFaultRun.run(
-              plan,
-              line -> {
-                out.println(line);
-                out.flush();
-              });
+      DurableFaultResult result = DurableFaultRun.run(plan, FaultOptions.lines(out));
       out.print(DurableFaultTable.of(result));
       write(result);
       good = result.isGood();
@@ -131,8 +106,8 @@ final class DurableFaultsCommand implements Callable<Integer> {
               seed,
               Seconds.of("--seconds", seconds, 1, 86_400),
               rate,
-              jar,
-              serverJvm,
+              options.jar(),
+              options.serverJvm(),
               directory);
       String lacks = LoopDisk.lacks();
       if (plan.kinds().stream().anyMatch(FaultKind::needsDisk) && !lacks.isEmpty()) {

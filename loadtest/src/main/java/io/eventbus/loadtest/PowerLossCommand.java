@@ -12,13 +12,12 @@ import io.eventbus.loadtest.faults.power.PowerSystem;
 import io.eventbus.loadtest.report.TextTable;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -37,6 +36,8 @@ final class PowerLossCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
+  @Mixin private FaultOptions options = new FaultOptions();
+
   @Option(
       names = "--drivers",
       split = ",",
@@ -54,23 +55,6 @@ final class PowerLossCommand implements Callable<Integer> {
       description = "Number that makes the times (default: ${DEFAULT-VALUE}).")
   private long seed = 1;
 
-  @Option(names = "--jar", description = "Jar of the bus (default: the bus of the load test).")
-  private @Nullable Path jar;
-
-  @Option(
-      names = "--server-jvm",
-      split = " ",
-      paramLabel = "OPTION",
-      description = "Options of the bus's JVM (default: ${DEFAULT-VALUE}).")
-  private List<String> serverJvm =
-      List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
-
-  @Option(
-      names = "--data",
-      paramLabel = "DIRECTORY",
-      description = "Where the file systems are made (default: a temporary directory).")
-  private @Nullable Path data;
-
   @Override
   public Integer call() throws IOException, InterruptedException {
     List<PowerSystem> systems = drivers.stream().map(this::system).toList();
@@ -83,9 +67,7 @@ final class PowerLossCommand implements Callable<Integer> {
       out.println("No file systems in files here: " + lacks + " is missing");
       return LoadTestExitCode.ABSENT;
     }
-    Path parent = data == null ? Path.of(System.getProperty("java.io.tmpdir")) : data;
-    Path directory =
-        Files.createTempDirectory(Files.createDirectories(parent), "loadtest-power-loss-");
+    Path directory = options.directory("loadtest-power-loss-");
     List<PowerLossResult> results = new ArrayList<>();
     try {
       for (PowerSystem system : systems) {
@@ -94,16 +76,7 @@ final class PowerLossCommand implements Callable<Integer> {
           out.println(system.name() + " is absent: " + found.detail());
           continue;
         }
-        results.add(
-            PowerLossRun.run(
-                system,
-                rounds,
-                seed,
-                directory,
-                line -> {
-                  out.println(line);
-                  out.flush();
-                }));
+        results.add(PowerLossRun.run(system, rounds, seed, directory, FaultOptions.lines(out)));
       }
     } finally {
       Directories.delete(directory);
@@ -115,7 +88,7 @@ final class PowerLossCommand implements Callable<Integer> {
 
   private PowerSystem system(String driver) {
     return switch (driver) {
-      case "eventbus" -> new BusPower(jar, serverJvm);
+      case "eventbus" -> new BusPower(options.jar(), options.serverJvm());
       case "jetstream" -> new JetStreamPower(JetStreamDriver.Sync.DEFAULT);
       case "jetstream-always" -> new JetStreamPower(JetStreamDriver.Sync.ALWAYS);
       default ->

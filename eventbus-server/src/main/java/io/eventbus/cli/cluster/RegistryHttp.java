@@ -79,9 +79,11 @@ public final class RegistryHttp {
    * @throws CliFailure if there is no answer, or none of success
    */
   public JsonNode send(String method, String path) throws InterruptedException {
-    HttpResponse<String> response =
-        exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
-    return successful(response);
+    return successful(text(method, path));
+  }
+
+  private HttpResponse<String> text(String method, String path) throws InterruptedException {
+    return exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
   }
 
   private JsonNode successful(HttpResponse<String> response) {
@@ -100,8 +102,7 @@ public final class RegistryHttp {
   JsonNode sendUntilDone(String method, String path, Duration limit) throws InterruptedException {
     long begun = System.nanoTime();
     while (true) {
-      HttpResponse<String> response =
-          exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+      HttpResponse<String> response = text(method, path);
       if (response.statusCode() != 504 || System.nanoTime() - begun > limit.toNanos()) {
         return successful(response);
       }
@@ -109,14 +110,14 @@ public final class RegistryHttp {
   }
 
   /**
-   * Sends such a request to a bus that perhaps cannot do it now, or does not see it done in time.
+   * Sends a request, as {@link #send}, to a bus that perhaps cannot do it now, or does not see it
+   * done in time.
    *
    * @return the answer; empty if the bus says so, with status 404, 503 or 504
    * @throws CliFailure if there is no answer, or another one
    */
   public Optional<JsonNode> sendIfAble(String method, String path) throws InterruptedException {
-    HttpResponse<String> response =
-        exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    HttpResponse<String> response = text(method, path);
     return UNABLE.contains(response.statusCode())
         ? Optional.empty()
         : Optional.of(successful(response));
@@ -124,8 +125,7 @@ public final class RegistryHttp {
 
   /** Returns an answer that is plain text. */
   public String text(String path) throws InterruptedException {
-    HttpResponse<String> response =
-        exchange("GET", path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    HttpResponse<String> response = text("GET", path);
     if (response.statusCode() >= 300) {
       throw failure(response.statusCode(), JSON.createObjectNode());
     }

@@ -52,7 +52,7 @@ final class ClusterTable {
     List<String> lines = new ArrayList<>();
     lines.add("  " + phase);
     lines.add(
-        bold(
+        DemoTable.bold(
             ROW.formatted(
                 "bus",
                 "",
@@ -62,7 +62,8 @@ final class ClusterTable {
                 "out/s",
                 "to buses/s",
                 "moved out",
-                "moved in")));
+                "moved in"),
+            colour));
     rows.forEach(row -> lines.add(line(row, seconds)));
     // Read first: nothing is confirmed that was not published before.
     long confirmed = publishers.stream().mapToLong(DemoPublisher::confirmed).sum();
@@ -100,7 +101,7 @@ final class ClusterTable {
             rate(now.forwarded() - last.forwarded(), seconds),
             moves.out(row.name()),
             moves.in(row.name()));
-    return colour && now.overloaded() && !row.gone() ? "\033[31m" + text + "\033[0m" : text;
+    return DemoTable.red(text, colour && now.overloaded() && !row.gone());
   }
 
   private static String state(Row row) {
@@ -112,9 +113,5 @@ final class ClusterTable {
 
   private static String rate(long events, double seconds) {
     return String.format(Locale.ROOT, "%,d", Math.round(Math.max(0, events) / seconds));
-  }
-
-  private String bold(String text) {
-    return colour ? "\033[1m" + text + "\033[0m" : text;
   }
 }

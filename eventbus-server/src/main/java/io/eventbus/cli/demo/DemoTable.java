@@ -103,7 +103,7 @@ final class DemoTable {
             "wrong",
             "");
     List<String> lines = new ArrayList<>();
-    lines.add(marked("1", head, colour));
+    lines.add(bold(head, colour));
     for (Result result : results) {
       Verdict v = result.verdict();
       lines.add(
@@ -116,7 +116,7 @@ final class DemoTable {
               number(v.doubled()),
               number(v.disordered()),
               number(v.wrong()),
-              v.good() ? marked("32", "good", colour) : marked("31", "BAD", colour)));
+              v.good() ? marked("32", "good", colour) : red("BAD", colour)));
     }
     return lines;
   }
@@ -147,7 +147,15 @@ final class DemoTable {
   }
 
   private String bold(String text) {
+    return bold(text, colour);
+  }
+
+  static String bold(String text, boolean colour) {
     return marked("1", text, colour);
+  }
+
+  static String red(String text, boolean colour) {
+    return marked("31", text, colour);
   }
 
   private static String marked(String how, String text, boolean colour) {

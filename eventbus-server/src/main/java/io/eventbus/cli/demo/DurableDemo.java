@@ -74,7 +74,7 @@ final class DurableDemo implements AutoCloseable {
         () -> first.createJournal(JOURNAL, ALL), "the buses do not have the journal " + JOURNAL);
     DemoBus leader = phases.leader();
     DemoBus besides = besides(leader);
-    // One reader is at the bus that is killed, and one is moved away before.
+    // Readers at the bus that is killed: board is moved away before, archive is not.
     join(billing, besides);
     join(archive, leader);
     join(board, leader);
@@ -228,7 +228,7 @@ final class DurableDemo implements AutoCloseable {
   }
 
   private void finish() throws InterruptedException {
-    // What is missing in the end is the result of the demo, no failed step.
+    // Missing events are the result of the demo, not a failed step.
     boolean unused =
         phases.awaited(
             () ->

@@ -40,7 +40,7 @@ final class DurableTable {
   List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add("  " + phase);
-    lines.add(bold(BUS.formatted("bus", "", "clients", "last position")));
+    lines.add(DemoTable.bold(BUS.formatted("bus", "", "clients", "last position"), colour));
     for (Row row : rows) {
       lines.add(
           row.killed()
@@ -59,7 +59,7 @@ final class DurableTable {
                 publishers.stream().mapToLong(DemoPublisher::published).sum(),
                 publishers.stream().mapToLong(DemoPublisher::expected).sum(),
                 confirmed));
-    lines.add(bold(READER.formatted("reader", "at", "received", "all")));
+    lines.add(DemoTable.bold(READER.formatted("reader", "at", "received", "all"), colour));
     for (DurableReader reader : readers) {
       lines.add(
           READER.formatted(
@@ -69,9 +69,5 @@ final class DurableTable {
               "%,d".formatted(reader.tally().expected())));
     }
     return lines;
-  }
-
-  private String bold(String text) {
-    return colour ? "\033[1m" + text + "\033[0m" : text;
   }
 }

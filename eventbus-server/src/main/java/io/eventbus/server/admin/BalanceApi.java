@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.base.StageFailures;
 import io.eventbus.server.admin.AdminApi.Page;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.durable.JournalAdministration;
@@ -8,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -86,8 +86,7 @@ final class BalanceApi {
   }
 
   private static HttpFailure failure(Throwable error) {
-    Throwable cause =
-        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+    Throwable cause = StageFailures.unwrap(error);
     String message = String.valueOf(cause.getMessage());
     if (cause instanceof IllegalArgumentException) {
       return new HttpFailure(404, "NOT_FOUND", message);

@@ -1,11 +1,11 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.base.StageFailures;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.registry.AdministrationRefusedException;
 import io.eventbus.registry.RegistryTimeoutException;
 import io.eventbus.server.durable.JournalRefusedException;
 import java.time.Duration;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -67,10 +67,7 @@ final class WaitingCalls {
 
   /** Returns the failure itself: a stage that was made of another one wraps it. */
   private static Throwable cause(ExecutionException e) {
-    Throwable cause = e.getCause() == null ? e : e.getCause();
-    return cause instanceof CompletionException && cause.getCause() != null
-        ? cause.getCause()
-        : cause;
+    return StageFailures.unwrap(e.getCause() == null ? e : e.getCause());
   }
 
   private static HttpFailure failure(Throwable cause) {

@@ -70,7 +70,7 @@ final class GracefulLeave {
   }
 
   private void beForgotten() {
-    // It would register the bus again.
+    // A renewal of the lease would register the bus again.
     keeper.close();
     DepartureReport report =
         await(

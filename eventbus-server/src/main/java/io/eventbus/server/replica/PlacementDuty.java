@@ -1,5 +1,6 @@
 package io.eventbus.server.replica;
 
+import io.eventbus.base.StageFailures;
 import io.eventbus.journal.ratis.ShardMember;
 import io.eventbus.journal.ratis.ShardStatus;
 import io.eventbus.registry.BusId;
@@ -26,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -54,7 +54,7 @@ final class PlacementDuty {
   /** Pause after a change that failed, so that the log of this process tells each attempt. */
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** Address of a member that nobody reaches. */
+  /** Address at which no member can be reached. */
   private static final String NO_ADDRESS = "unknown.invalid:1";
 
   /** Shard of this bus. */
@@ -205,9 +205,7 @@ final class PlacementDuty {
 
   private void pause(String what, Throwable error) {
     pausedUntil = nanoTime.getAsLong() + PAUSE_NANOS;
-    Throwable cause =
-        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-    LOG.info("{}: {}", what, cause.toString());
+    LOG.info("{}: {}", what, StageFailures.unwrap(error).toString());
   }
 
   /** Acts by a snapshot with all that is committed: an older one could take a change back. */

@@ -49,7 +49,7 @@ final class ReplicaJoining {
     boolean tell = ++looks % LOOKS_TO_TELL == 0;
     ShardStatus status = open.status();
     if (status == null || status.copy() != null) {
-      // It asks again with the copy: the change of members would wait for that, and others for it.
+      // With the copy it is time to ask: the change of members would wait for that, and others too.
       return;
     }
     var unused = requests.ask(request).thenAccept(answer -> answered(open, answer, tell));

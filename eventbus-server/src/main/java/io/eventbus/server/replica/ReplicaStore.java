@@ -24,6 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -241,11 +242,7 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
     if (asked) {
       follow(snapshot);
     }
-    try {
-      placing.execute(duty::look);
-    } catch (RejectedExecutionException e) {
-      LOG.debug("The bus ends", e);
-    }
+    run(placing, duty::look);
   }
 
   private void follow(RegistrySnapshot snapshot) {
@@ -254,8 +251,13 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
     if (shard == null || cluster.isEmpty()) {
       return;
     }
+    run(opener, () -> follow(snapshot, shard, UUID.fromString(cluster)));
+  }
+
+  /** Runs a task, unless the bus ends. */
+  private static void run(Executor executor, Runnable task) {
     try {
-      opener.execute(() -> follow(snapshot, shard, UUID.fromString(cluster)));
+      executor.execute(task);
     } catch (RejectedExecutionException e) {
       LOG.debug("The bus ends", e);
     }
@@ -277,9 +279,7 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
         ShardJournals open = opened.join();
         members.forEach(member -> open.learn(member.id(), member.address()));
       }
-      placing.execute(() -> duty.learn(members));
-    } catch (RejectedExecutionException e) {
-      LOG.debug("The bus ends", e);
+      run(placing, () -> duty.learn(members));
     } catch (IOException | RuntimeException e) {
       LOG.error("The replica of the journals cannot be used", e);
       refused.complete("the replica of the journals cannot be used: " + e.getMessage());
@@ -349,22 +349,19 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   }
 
   private void becameReady() {
-    try {
-      opener.execute(
-          () -> {
-            try {
-              if (!file.ready()) {
-                file = file.whenReady();
-                file.write(directory);
-              }
-            } catch (IOException e) {
-              // The next start waits for a majority then.
-              LOG.warn("{} could not be written", ReplicaFile.path(directory), e);
+    run(
+        opener,
+        () -> {
+          try {
+            if (!file.ready()) {
+              file = file.whenReady();
+              file.write(directory);
             }
-          });
-    } catch (RejectedExecutionException e) {
-      LOG.debug("The bus ends", e);
-    }
+          } catch (IOException e) {
+            // The next start waits for a majority then.
+            LOG.warn("{} could not be written", ReplicaFile.path(directory), e);
+          }
+        });
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.eventbus.journal.ratis;
 
+import io.eventbus.base.StageFailures;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.codec.EntryFormatException;
@@ -13,7 +14,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
@@ -268,8 +268,7 @@ final class EntrySender implements ShardGate.Log {
   }
 
   private void fail(Pending pending, Throwable error) {
-    Throwable cause =
-        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+    Throwable cause = StageFailures.unwrap(error);
     if (!failed) {
       LOG.debug("Round {} to {} has failed", round, leader, cause);
       failed = true;

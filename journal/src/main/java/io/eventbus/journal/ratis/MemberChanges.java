@@ -1,5 +1,6 @@
 package io.eventbus.journal.ratis;
 
+import io.eventbus.base.StageFailures;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.raft.RatisGroup;
 import io.eventbus.raft.members.RaftMembers;
@@ -11,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -83,7 +83,8 @@ final class MemberChanges {
             .whenComplete((nothing, error) -> changing.set(false));
     return done.copy()
         .orTimeout(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
-        .exceptionallyCompose(error -> failed("not changed: " + cause(error), error));
+        .exceptionallyCompose(
+            error -> failed("not changed: " + StageFailures.unwrap(error), error));
   }
 
   private static CompletableFuture<Void> completed() {
@@ -122,12 +123,6 @@ final class MemberChanges {
   private <T> CompletableFuture<T> failed(String problem, @Nullable Throwable cause) {
     return CompletableFuture.failedFuture(
         new JournalsUnavailableException(options.shown() + ": members: " + problem, cause));
-  }
-
-  private static Throwable cause(Throwable error) {
-    return error instanceof CompletionException && error.getCause() != null
-        ? cause(error.getCause())
-        : error;
   }
 
   /**

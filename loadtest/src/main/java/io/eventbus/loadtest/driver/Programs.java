@@ -3,7 +3,6 @@ package io.eventbus.loadtest.driver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
@@ -11,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -100,21 +98,7 @@ public final class Programs {
 
   private static String output(Path program, String argument) {
     try {
-      Path file = Files.createTempFile("loadtest-version-", ".txt");
-      try {
-        // To a file: a program that says much must not wait for a reader.
-        Process process =
-            new ProcessBuilder(program.toString(), argument)
-                .redirectErrorStream(true)
-                .redirectOutput(file.toFile())
-                .start();
-        if (!process.waitFor(VERSION_SECONDS, TimeUnit.SECONDS)) {
-          process.destroyForcibly();
-        }
-        return Files.readString(file, StandardCharsets.ISO_8859_1);
-      } finally {
-        Files.deleteIfExists(file);
-      }
+      return SystemCommand.result(VERSION_SECONDS, program.toString(), argument).output();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {

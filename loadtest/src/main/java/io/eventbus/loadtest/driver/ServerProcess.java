@@ -181,17 +181,7 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   private void signal(String signal) {
-    try {
-      Process kill = new ProcessBuilder("kill", "-" + signal, Long.toString(pid())).start();
-      if (!kill.waitFor(POLITE.toMillis(), TimeUnit.MILLISECONDS) || kill.exitValue() != 0) {
-        throw new DriverException(name + " gets no SIG" + signal);
-      }
-    } catch (IOException e) {
-      throw new DriverException(name + " gets no SIG" + signal, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new DriverException("interrupted while " + name + " was to get SIG" + signal, e);
-    }
+    SystemCommand.run("kill", "-" + signal, Long.toString(pid()));
   }
 
   /** Returns whether no thread runs: each is stopped (T) or in a call of the system (D). */

@@ -1,5 +1,6 @@
 package io.eventbus.raft.repair;
 
+import io.eventbus.base.StageFailures;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -70,7 +71,7 @@ public final class AbortedReconfiguration {
             .stepDown(STEP_DOWN_MILLIS)
             .exceptionally(
                 error -> {
-                  log.info("Still leading: {}", VoterChanges.unwrap(error).toString());
+                  log.info("Still leading: {}", StageFailures.unwrap(error).toString());
                   return null;
                 });
     return true;

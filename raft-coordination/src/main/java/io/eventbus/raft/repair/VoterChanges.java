@@ -1,11 +1,11 @@
 package io.eventbus.raft.repair;
 
+import io.eventbus.base.StageFailures;
 import io.eventbus.raft.members.RaftMembers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.apache.ratis.protocol.RaftPeer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -110,19 +110,14 @@ public final class VoterChanges {
         .change(now, new RaftMembers(now.voters(), listeners))
         .exceptionally(
             error -> {
-              log.info("Bus {} does not listen yet: {}", bus, unwrap(error).toString());
+              log.info(
+                  "Bus {} does not listen yet: {}", bus, StageFailures.unwrap(error).toString());
               return null;
             });
   }
 
   private static List<RaftPeer> find(List<RaftPeer> peers, String bus) {
     return peers.stream().filter(p -> p.getId().toString().equals(bus)).toList();
-  }
-
-  static Throwable unwrap(Throwable error) {
-    return error instanceof CompletionException && error.getCause() != null
-        ? unwrap(error.getCause())
-        : error;
   }
 
   /** Removes a bus from the members, if it is one. */

@@ -1,10 +1,10 @@
 package io.eventbus.loadtest.attack.run;
 
+import io.eventbus.loadtest.driver.SystemCommand;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -57,18 +57,8 @@ final class ProcessFigures {
   private String jcmd(String command) throws InterruptedException {
     Path jcmd = javaHome.resolve("bin").resolve("jcmd");
     try {
-      Path said = Files.createTempFile("loadtest-jcmd-", ".log");
-      Process process =
-          new ProcessBuilder(jcmd.toString(), Long.toString(pid), command)
-              .redirectErrorStream(true)
-              .redirectOutput(said.toFile())
-              .start();
-      if (!process.waitFor(JCMD_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-      String text = Files.readString(said);
-      Files.delete(said);
-      return text;
+      return SystemCommand.result(JCMD_SECONDS, jcmd.toString(), Long.toString(pid), command)
+          .output();
     } catch (IOException e) {
       return "";
     }

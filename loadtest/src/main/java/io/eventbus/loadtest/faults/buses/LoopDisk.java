@@ -3,8 +3,10 @@ package io.eventbus.loadtest.faults.buses;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.driver.Programs;
+import io.eventbus.loadtest.driver.SystemCommand;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -142,7 +144,7 @@ public final class LoopDisk implements AutoCloseable {
     Path file = directory.resolve(FILLING);
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
-      java.nio.ByteBuffer zeros = java.nio.ByteBuffer.allocate(FILLING_STEP);
+      ByteBuffer zeros = ByteBuffer.allocate(FILLING_STEP);
       // Ends with "no space left on device".
       while (true) {
         channel.write(zeros.clear());

@@ -100,7 +100,7 @@ kits() {
   types
   if [ -f "$kit" ]; then
     conformance ""
-    conformance --sync --only 'C*' --only 'P*' --only 'S*' --only 'D*' --only 'F*' --only 'K*' --only 'X*'
+    conformance --sync --only 'C*' --only 'P*' --only 'S*' --only 'D*' --only 'F*' --only 'J*' --only 'K*' --only 'X*'
   else
     echo "check: conformance: left out, $(basename "$kit") is not built"
   fi

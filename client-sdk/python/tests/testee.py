@@ -36,7 +36,7 @@ CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
     "pause", "credit", "reconnect", "others", "previous", "credentials", "tokens", "token-again", "change", "silence",
     "interruption", "independent", "proxies", "refusals", "withdraw", "retry-refused", "counters", "services", "calls",
-    "decode", "strict", "durable", "encode", "topics", "fingerprint",
+    "decode", "strict", "durable", "positions", "consume", "encode", "topics", "fingerprint",
 ]  # fmt: skip
 SECONDS = {
     "connectTimeout": "connect_timeout", "confirmTimeout": "confirm_timeout", "silenceTimeout": "silence_timeout",
@@ -66,7 +66,7 @@ def connection(c: eventbus.Connection | None) -> dict[str, Any] | None:
 
 
 def failure(e: BaseException, op: str = "") -> dict[str, Any]:
-    if isinstance(e, eventbus.IllegalTopic) and op == "subscribe":
+    if isinstance(e, eventbus.IllegalTopic) and op in ("subscribe", "consume"):
         # The kit has one code for all arguments that are refused before anything is sent, including filters.
         return {"error": {"code": "INVALID", "retryable": False, "message": str(e)}}
     if isinstance(e, eventbus.Error):
@@ -125,11 +125,38 @@ def event_args(args: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def publish_args(args: dict[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of an event, with those of a durable topic."""
+    found = event_args(args)
+    for wire, name in (("expected", "expected"), ("producerName", "producer"), ("number", "number")):
+        if args.get(wire) is not None:
+            found[name] = args[wire]
+    for name in ("delay", "ttl"):
+        if args.get(name) is not None:
+            found[name] = args[name] / 1000
+    return found
+
+
+def consume_args(args: dict[str, Any]) -> dict[str, Any]:
+    start = eventbus.Start(durable_frames.ConsumeStart[args.get("start") or "NEW"], args.get("from") or 0)
+    return {
+        "filter": args.get("filter") or ">", "start": start, "journal": args.get("journal") or "",
+        "buffer_bytes": args.get("bufferBytes") or 1 << 20,
+    }  # fmt: skip
+
+
+def truncated(client: str, subscription: str, t: eventbus.Truncated) -> dict[str, Any]:
+    return {
+        "event": "truncated", "client": client, "subscription": subscription, "from": t.first, "to": t.last,
+        "reason": t.reason.name,
+    }  # fmt: skip
+
+
 def received(client: str, subscription: str, e: Event) -> dict[str, Any]:
     return {
         "event": "received", "client": client, "subscription": subscription, "topic": e.topic, "producer": str(e.producer),
-        "sequence": e.sequence, "payload": base64.b64encode(e.payload).decode(), "key": e.key, "headers": e.headers,
-        "publishedAt": e.published_at, "receivedAt": e.received_at, "schema": str(e.schema),
+        "sequence": e.sequence, "position": e.position, "payload": base64.b64encode(e.payload).decode(), "key": e.key,
+        "headers": e.headers, "publishedAt": e.published_at, "receivedAt": e.received_at, "schema": str(e.schema),
     }  # fmt: skip
 
 
@@ -440,7 +467,8 @@ class Testee:
 
     @staticmethod
     def published(p: eventbus.Published) -> dict[str, Any]:
-        told = {} if p.receivers is None else {"receivers": str(p.receivers)}
+        told: dict[str, Any] = {} if p.receivers is None else {"receivers": str(p.receivers)}
+        told["position"], told["repeated"] = p.position, p.repeated
         return {"topic": p.topic, "producer": str(p.producer), "sequence": p.sequence, **told}
 
     def simple(self, request: dict[str, Any]) -> dict[str, Any] | None:
@@ -526,12 +554,15 @@ class AsyncTestee(Testee):
             timeout = args.get("timeout")
             return {"drained": await bus.close(None if timeout is None else timeout / 1000)}
         if op == "publish":
-            return self.published(await bus.publish(args["topic"], **event_args(args)))
+            return self.published(await bus.publish(args["topic"], **publish_args(args)))
         if op == "flush":
             await bus.flush(args.get("timeout", 30_000) / 1000)
             return {}
         if op == "subscribe":
             await self.subscribe(request["on"], bus, args)
+            return {}
+        if op == "consume":
+            await self.consume(request["on"], bus, args)
             return {}
         if op == "unsubscribe":
             subscription, gate = self.subscription(args)
@@ -588,6 +619,22 @@ class AsyncTestee(Testee):
         self.subscriptions[args["as"]] = subscription, gate
         await subscription
 
+    async def consume(self, name: str, bus: eventbus.EventBus, args: dict[str, Any]) -> None:
+        gate = asyncio.Event()
+        gate.set()
+
+        async def handler(event: Event) -> None:
+            self.lines.write(received(name, args["as"], event))
+            await gate.wait()
+
+        def missed(t: eventbus.Truncated) -> None:
+            self.lines.write(truncated(name, args["as"], t))
+
+        how = {"handler": handler, "on_truncated": missed, **consume_args(args)}
+        consumer = bus.durable(args["name"], **how) if args.get("name") else bus.replay(**how)
+        self.subscriptions[args["as"]] = consumer, gate
+        await consumer
+
     async def serve(self, name: str, bus: eventbus.EventBus, args: dict[str, Any]) -> None:
         async def handler(invocation: eventbus.Invocation) -> eventbus.Answer:
             return await asyncio.wrap_future(self.invoked(name, args["as"], invocation))
@@ -617,7 +664,7 @@ class SyncTestee(Testee):
             bus = self.clients.get(request.get("on", ""))
             before = bus.counters().published if bus is not None else 0
             thread.start()
-            if request["op"] in ("publish", "send", "subscribe", "unsubscribe", "flush", "serve", "unserve"):
+            if request["op"] in ("publish", "send", "subscribe", "consume", "unsubscribe", "flush", "serve", "unserve"):
                 # Keeps the order of the lines: waits until the event has its number, or waits for room.
                 until = time.monotonic() + 0.05
                 while thread.is_alive() and time.monotonic() < until and bus and bus.counters().published == before:
@@ -670,12 +717,15 @@ class SyncTestee(Testee):
             timeout = args.get("timeout")
             return {"drained": bus.close(None if timeout is None else timeout / 1000)}
         if op == "publish":
-            return self.published(bus.publish(args["topic"], **event_args(args)))
+            return self.published(bus.publish(args["topic"], **publish_args(args)))
         if op == "flush":
             bus.flush(args.get("timeout", 30_000) / 1000)
             return {}
         if op == "subscribe":
             self.subscribe(request["on"], bus, args)
+            return {}
+        if op == "consume":
+            self.consume(request["on"], bus, args)
             return {}
         if op == "unsubscribe":
             subscription, gate, thread = self.subscription(args)
@@ -726,9 +776,27 @@ class SyncTestee(Testee):
                     self.lines.write(received(name, args["as"], event))
                     gate.wait()
 
+        self.read(args["as"], subscription, gate, consume)
+
+    def read(self, name: str, subscription: Any, gate: threading.Event, consume: Callable[[], None]) -> None:
+        """Starts the thread that takes the events of a subscription or consumer."""
         thread = threading.Thread(target=consume, daemon=True)
-        self.subscriptions[args["as"]] = subscription, gate, thread
+        self.subscriptions[name] = subscription, gate, thread
         thread.start()
+
+    def consume(self, name: str, bus: eventbus.sync.EventBus, args: dict[str, Any]) -> None:
+        gate = threading.Event()
+        gate.set()
+        how = {"on_truncated": lambda t: self.lines.write(truncated(name, args["as"], t)), **consume_args(args)}
+        consumer = bus.durable(args["name"], **how) if args.get("name") else bus.replay(**how)
+
+        def consume() -> None:
+            with contextlib.suppress(eventbus.Error):
+                for event in consumer.events():
+                    self.lines.write(received(name, args["as"], event))
+                    gate.wait()
+
+        self.read(args["as"], consumer, gate, consume)
 
     def reset(self) -> None:
         clients = list(self.clients.values())

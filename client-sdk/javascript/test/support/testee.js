@@ -1,5 +1,6 @@
 // Testee of the conformance kit, in Node and in a page: handles its lines, as conformance/adapter.md defines them.
 import { connect, Rejection, Reply } from '../../src/services.js';
+import { durable, replay } from '../../src/durable.js';
 import { Malformed } from '../../src/errors.js';
 import { filterProblem, matcher, topicProblem } from '../../src/topics.js';
 import { fingerprint } from '../../src/avro.js';
@@ -10,7 +11,7 @@ const VERSION = 1;
 const CAPABILITIES = [
   'publish', 'send', 'limits', 'outbound', 'confirm-timeout', 'flush', 'subscribe', 'groups', 'repetitions', 'forget', 'pause', 'credit',
   'reconnect', 'others', 'previous', 'credentials', 'tokens', 'token-again', 'authenticate', 'change', 'silence', 'counters', 'decode', 'strict', 'topics', 'fingerprint',
-  'services', 'durable', 'calls', 'interruption', 'independent', 'proxies', 'refusals', 'withdraw', 'retry-refused',
+  'services', 'durable', 'positions', 'consume', 'calls', 'interruption', 'independent', 'proxies', 'refusals', 'withdraw', 'retry-refused',
 ];
 const OPTIONS = [
   'name', 'user', 'token', 'attributes', 'connectTimeout', 'confirmTimeout', 'silenceTimeout', 'closeTimeout', 'reconnect', 'outboundBytes', 'whenFull',
@@ -129,7 +130,7 @@ const OPS = {
   },
 
   counters: name => clientOf(name).counters(),
-  publish: (name, args) => clientOf(name).publish(args.topic, bytes(args.payload), event(args)),
+  publish: (name, args) => clientOf(name).publish(args.topic, bytes(args.payload), { ...event(args), ...durableOptions(args) }),
   send: (name, args) => ({ accepted: clientOf(name).send(args.topic, bytes(args.payload), event(args)) }),
 
   async flush(name, { timeout }) {
@@ -138,22 +139,21 @@ const OPS = {
   },
 
   async subscribe(name, { as, filter, group, overflow, bufferBytes }) {
+    await begin(as, handler => clientOf(name).subscribe(filter, given({ group, overflow, bufferBytes }), handler), name);
+    return {};
+  },
+
+  async consume(name, { as, name: durableName, filter, journal, start, from, bufferBytes }) {
     const mine = era;
-    const entry = { paused: false, resume: () => {} };
-    const handler = one => {
+    const position = start === 'POSITION' && { position: from };
+    const options = given({ filter, journal, from: position || (start === 'TIME' ? { time: from } : start), bufferBytes });
+    options.onTruncated = ({ from: first, to, reason }) => {
       if (mine === era) {
-        write({
-          event: 'received', client: name, subscription: as, topic: one.topic, producer: one.producer, sequence: one.sequence,
-          payload: base64(one.payload), key: one.key, headers: one.headers, publishedAt: one.publishedAt,
-          receivedAt: one.receivedAt, schema: one.schema,
-        });
+        write({ event: 'truncated', client: name, subscription: as, from: first, to, reason });
       }
-      return entry.paused ? new Promise(resolve => { entry.resume = resolve; }) : undefined;
     };
-    entry.subscription = clientOf(name).subscribe(filter, given({ group, overflow, bufferBytes }), handler);
-    names.set(entry.subscription, as);
-    subscriptions.set(as, entry);
-    await entry.subscription.ready;
+    const client = clientOf(name);
+    await begin(as, handler => (durableName ? durable(client, durableName, options, handler) : replay(client, options, handler)), name);
     return {};
   },
 
@@ -229,6 +229,29 @@ const OPS = {
   fingerprint: (name, { schema }) => ({ fingerprint: fingerprint(JSON.parse(schema)) }),
 };
 
+/** Begins a subscription or consumer whose handler can be paused; returns when it is ready. */
+async function begin(as, subscribe, client) {
+  const mine = era;
+  const entry = { paused: false, resume: () => {} };
+  entry.subscription = subscribe(one => {
+    if (mine === era) {
+      write({
+        event: 'received', client, subscription: as, topic: one.topic, producer: one.producer, sequence: one.sequence, position: one.position,
+        payload: base64(one.payload), key: one.key, headers: one.headers, publishedAt: one.publishedAt,
+        receivedAt: one.receivedAt, schema: one.schema,
+      });
+    }
+    return entry.paused ? new Promise(resolve => { entry.resume = resolve; }) : undefined;
+  });
+  names.set(entry.subscription, as);
+  subscriptions.set(as, entry);
+  await entry.subscription.ready;
+}
+
+function durableOptions({ expected, delay, ttl, producerName, number }) {
+  return given({ expected, delay, ttl, producer: producerName, number });
+}
+
 function event({ key, headers, publishedAt, schema }) {
   return given({ key, headers, publishedAt, schema: schema === undefined || schema === null ? undefined : BigInt(schema) });
 }
@@ -242,7 +265,7 @@ function failure(op, thrown) {
   }
   if (thrown?.name === 'EventBusError' || thrown?.name === 'CallError') {
     const error = errorOf(thrown);
-    return { error: op === 'subscribe' && error.code === 'ILLEGAL_TOPIC' ? { ...error, code: 'INVALID' } : error };
+    return { error: (op === 'subscribe' || op === 'consume') && error.code === 'ILLEGAL_TOPIC' ? { ...error, code: 'INVALID' } : error };
   }
   if (thrown?.name === 'AbortError') {
     return { error: { code: 'CLOSED', retryable: false, message: 'given up' } };

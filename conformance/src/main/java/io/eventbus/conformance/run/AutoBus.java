@@ -20,23 +20,35 @@ final class AutoBus {
       }
       case "Subscribe" -> send(wire, confirm(2, frame));
       case "Register" -> send(wire, confirm(20, frame));
+      case "Consume" -> send(wire, confirm(16, frame).put("topic", "orders"));
+      case "Settle" -> {
+        if (frame.record().get("confirm").asBoolean()) {
+          send(wire, confirm(18, frame).set("position", frame.record().get("upTo")));
+        }
+      }
       case "Unsubscribe", "Unregister" -> {
         send(wire, confirm(frame.typeCode(), frame));
         send(wire, frame("Drained").set("id", frame.record().get("id")));
       }
-      case "Publish" -> confirmAll(wire);
+      case "Publish" -> confirmAll(wire, 0);
       case "Barrier", "Echo" -> send(wire, frame(frame.name()).set("id", frame.record().get("id")));
       default -> throw new IllegalStateException("auto: " + frame.name());
     }
   }
 
-  static void confirmAll(TesteeWire wire) {
+  /**
+   * Confirms everything that waits for it.
+   *
+   * @param positions what the positions of events are ahead of their numbers; 0 for none
+   */
+  static void confirmAll(TesteeWire wire, long positions) {
     for (TesteeWire.Unconfirmed publish : wire.unconfirmed) {
       send(
           wire,
           frame("Confirm")
               .put("typeCode", 1)
               .put("about", publish.last())
+              .put("position", positions == 0 ? 0 : positions + publish.last())
               .put("topic", publish.topic()));
     }
     wire.unconfirmed.clear();

@@ -34,7 +34,8 @@ final class BusFrames {
           "more",
           "hex",
           "payloadHex",
-          "expiresIn");
+          "expiresIn",
+          "deliver");
 
   private static final long MICROS_IN_MILLI = 1000;
 
@@ -74,6 +75,9 @@ final class BusFrames {
           (System.currentTimeMillis() + wanted.get("expiresIn").longValue()) * MICROS_IN_MILLI;
       record.put(name.equals("Confirm") ? "about" : "expiresAt", expiresAt);
     }
+    if (name.equals("Feed")) {
+      record.put("frames", fed(wanted.path("deliver")));
+    }
     if (name.equals("Deliver")) {
       record.set("events", events(wanted, record.get("sequence").asLong()));
     }
@@ -99,6 +103,16 @@ final class BusFrames {
     String hex = wanted.path("more").isTextual() ? wanted.get("more").asText() : "";
     byte[] more = HexFormat.of().parseHex(hex);
     return Bytes.frame(type.code(), new Bytes().raw(body).raw(more).toArray());
+  }
+
+  /** Returns the frames of a Feed; those that are not named are Deliver. */
+  private static byte[] fed(JsonNode frames) {
+    Bytes fed = new Bytes();
+    for (JsonNode wanted : frames) {
+      ObjectNode frame = JsonNodeFactory.instance.objectNode().put("frame", "Deliver");
+      fed.raw(frame(frame.setAll((ObjectNode) wanted)));
+    }
+    return fed.toArray();
   }
 
   private static ArrayNode events(JsonNode wanted, long sequence) {
@@ -146,7 +160,7 @@ final class BusFrames {
             .put("subscriptions", 10_000)
             .put("queueBytes", 8 << 20);
         record.put("calls", 4096).put("services", 1000);
-        record.put("tunnels", 1024).put("window", 4 << 20);
+        record.put("tunnels", 1024).put("window", 4 << 20).put("durable", true);
       }
       case "Invoke" -> {
         record.put("call", "-1").put("method", "").put("kind", "REPLY");

@@ -166,14 +166,18 @@ final class BusSteps {
       stage.await(
           "a Credit of at least " + wanted.get("least"),
           client.within(step),
-          () -> limit(wire) >= wanted.get("least").longValue() ? true : null);
+          () -> limit(wire, wanted) >= wanted.get("least").longValue() ? true : null);
     }
     if (wanted.has("most")) {
       stage.lock.lock();
       try {
-        if (limit(wire) > wanted.get("most").longValue()) {
+        if (limit(wire, wanted) > wanted.get("most").longValue()) {
           throw new ScenarioFailure(
-              "a Credit of " + limit(wire) + " (expected: at most " + wanted.get("most") + ")");
+              "a Credit of "
+                  + limit(wire, wanted)
+                  + " (expected: at most "
+                  + wanted.get("most")
+                  + ")");
         }
       } finally {
         stage.lock.unlock();
@@ -181,9 +185,11 @@ final class BusSteps {
     }
   }
 
-  private static long limit(TesteeWire wire) {
+  private long limit(TesteeWire wire, JsonNode wanted) {
+    JsonNode consumer = stage.variables.fill(wanted.path("consumer"));
     return wire.frames.stream()
         .filter(frame -> frame.name().equals("Credit"))
+        .filter(frame -> frame.record().get("consumer").asLong() == consumer.asLong())
         .mapToLong(frame -> frame.record().get("limit").asLong())
         .max()
         .orElse(0);
@@ -329,7 +335,7 @@ final class BusSteps {
     } else if (step.has("hex")) {
       wire.connection.send(BusFrames.message(step));
     } else if (step.has("confirm")) {
-      AutoBus.confirmAll(wire);
+      AutoBus.confirmAll(wire, step.path("positions").asLong());
     } else if (step.has("cut")) {
       wire.connection.cut();
     } else if (step.has("close")) {

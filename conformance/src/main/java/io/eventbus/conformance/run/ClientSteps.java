@@ -77,6 +77,8 @@ final class ClientSteps {
       args.put("as", step.path("sub").asText("s"));
     } else if (op.equals("unserve")) {
       args.put("service", step.path("sub").asText("s"));
+    } else if (op.equals("consume")) {
+      args.put("as", step.path("sub").asText("s"));
     } else if (op.equals("subscribe")) {
       args.put("as", step.path("sub").asText("s"));
       if (!args.has("overflow")) {

@@ -28,6 +28,7 @@ public final class ScenarioFiles {
           "evolution",
           "calls",
           "members",
+          "durable",
           "tunnels",
           "interruption",
           "resilience",

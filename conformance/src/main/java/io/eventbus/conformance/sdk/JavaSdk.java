@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.client.ClientState;
+import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.Overflow;
@@ -25,6 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Executes requests of the kit with the Java SDK. {@link #take} is for one thread and does not
@@ -68,6 +70,8 @@ public final class JavaSdk implements AutoCloseable {
           "tunnels",
           "strict",
           "durable",
+          "positions",
+          "consume",
           "decode",
           "encode",
           "topics",
@@ -110,6 +114,7 @@ public final class JavaSdk implements AutoCloseable {
         case "send" -> out.ok(id, send(client(on), args));
         case "flush" -> answer(id, client(on).flushAsync(), done -> Output.object());
         case "subscribe" -> subscribe(id, on, args);
+        case "consume" -> consume(id, on, args);
         case "unsubscribe" -> unsubscribe(id, args);
         case "pause", "resume" -> {
           subscriber(args).pause(op.equals("pause"));
@@ -212,12 +217,14 @@ public final class JavaSdk implements AutoCloseable {
   private void publish(long id, EventBusClient client, JsonNode args) {
     answer(
         id,
-        client.publish(args.path("topic").asText(), event(args)),
+        client.publish(args.path("topic").asText(), event(args), DurableOptions.ofPublish(args)),
         published ->
             Output.object()
                 .put("topic", published.topic())
                 .put("producer", Long.toString(published.producer()))
-                .put("sequence", published.sequence()));
+                .put("sequence", published.sequence())
+                .put("position", published.position())
+                .put("repeated", published.repeated()));
   }
 
   private static ObjectNode send(EventBusClient client, JsonNode args) {
@@ -261,16 +268,25 @@ public final class JavaSdk implements AutoCloseable {
     }
     subscribers.put(name, subscriber);
     Subscription made = client(on).subscribe(args.path("filter").asText(), options, subscriber);
-    subscriber.subscription = made;
+    subscriber.unsubscribe = made::unsubscribe;
+    answer(id, made.ready(), ready -> Output.object());
+  }
+
+  private void consume(long id, String on, JsonNode args) {
+    String name = args.path("as").asText();
+    SdkSubscriber subscriber = new SdkSubscriber(out, on, name);
+    subscribers.put(name, subscriber);
+    DurableSubscription made = DurableOptions.consumer(client(on), args).handler(subscriber);
+    subscriber.unsubscribe = made::unsubscribe;
     answer(id, made.ready(), ready -> Output.object());
   }
 
   private void unsubscribe(long id, JsonNode args) {
-    Subscription subscription = subscriber(args).subscription;
-    if (subscription == null) {
+    Supplier<CompletionStage<Void>> unsubscribe = subscriber(args).unsubscribe;
+    if (unsubscribe == null) {
       throw new Missing("subscription: " + args + " (expected: one that is not refused)");
     }
-    answer(id, subscription.unsubscribe(), done -> Output.object());
+    answer(id, unsubscribe.get(), done -> Output.object());
   }
 
   private CompletionStage<Boolean> close(EventBusClient client, JsonNode args) {

@@ -1,18 +1,21 @@
 package io.eventbus.conformance.sdk;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.eventbus.client.DurableHandler;
 import io.eventbus.client.EventHandler;
 import io.eventbus.client.Interruption;
 import io.eventbus.client.ReceivedEvent;
-import io.eventbus.client.Subscription;
+import io.eventbus.client.Truncated;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Handler of a subscription that can be stalled. */
-final class SdkSubscriber implements EventHandler {
+/** Handler of a subscription or consumer that can be stalled. */
+final class SdkSubscriber implements EventHandler, DurableHandler {
   private final Output out;
   private final String client;
   private final String name;
@@ -20,7 +23,7 @@ final class SdkSubscriber implements EventHandler {
   private final Condition goesOn = lock.newCondition();
   private boolean paused;
   private volatile boolean ended;
-  volatile @Nullable Subscription subscription;
+  volatile @Nullable Supplier<CompletionStage<Void>> unsubscribe;
 
   SdkSubscriber(Output out, String client, String name) {
     this.out = out;
@@ -53,6 +56,15 @@ final class SdkSubscriber implements EventHandler {
     }
   }
 
+  @Override
+  public void onTruncated(Truncated truncated) {
+    if (!ended) {
+      ObjectNode line = out.event("truncated", client).put("subscription", name);
+      line.put("from", truncated.from()).put("to", truncated.to());
+      out.write(line.put("reason", truncated.reason().name()));
+    }
+  }
+
   private static long micros(Instant time) {
     return ChronoUnit.MICROS.between(Instant.EPOCH, time);
   }
@@ -68,6 +80,7 @@ final class SdkSubscriber implements EventHandler {
     ObjectNode headers = line.putObject("headers");
     event.headers().forEach(headers::put);
     line.put("publishedAt", event.publishedAtMicros()).put("receivedAt", event.receivedAtMicros());
+    line.put("position", event.position());
     out.write(line.put("schema", Long.toString(event.schema())));
     lock.lockInterruptibly();
     try {

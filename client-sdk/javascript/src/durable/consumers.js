@@ -111,7 +111,8 @@ export class Consumers {
    */
   #check(message, feed) {
     const view = this.#view;
-    let last = feed.from - 1;
+    // Not `from` - 1: the first frame may begin before it.
+    let last = 0;
     /** @type {{position: number, count: number}[]} */
     const all = [];
     eachDeliver(message, feed, (from, to) => {

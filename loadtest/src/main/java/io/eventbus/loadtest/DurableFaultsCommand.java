@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.eventbus.loadtest.driver.Directories;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.faults.buses.BusNetwork;
 import io.eventbus.loadtest.faults.buses.LoopDisk;
 import io.eventbus.loadtest.faults.run.DurableFaultPlan;
 import io.eventbus.loadtest.faults.run.DurableFaultResult;
@@ -48,7 +49,8 @@ final class DurableFaultsCommand implements Callable<Integer> {
       paramLabel = "FAULT",
       description =
           "Any of kill, kill-leader, kill-all, pause, slow-fsync, full-disk, power-loss,"
-              + " power-loss-all; the last four need root (default: ${DEFAULT-VALUE}).")
+              + " power-loss-all, partition, drain; those of disks and partition need root"
+              + " (default: ${DEFAULT-VALUE}).")
   private List<String> faults = List.of("kill", "kill-leader", "kill-all", "pause");
 
   @Option(names = "--seed", description = "Number that makes the plan (default: ${DEFAULT-VALUE}).")
@@ -109,9 +111,13 @@ final class DurableFaultsCommand implements Callable<Integer> {
               options.jar(),
               options.serverJvm(),
               directory);
-      String lacks = LoopDisk.lacks();
-      if (plan.kinds().stream().anyMatch(FaultKind::needsDisk) && !lacks.isEmpty()) {
+      String lacks = plan.needs(FaultKind.Need.DISKS) ? LoopDisk.lacks() : "";
+      if (!lacks.isEmpty()) {
         throw new IllegalArgumentException("--faults: disks (expected: " + lacks + ")");
+      }
+      lacks = plan.needs(FaultKind.Need.NETWORK) ? BusNetwork.lacks() : "";
+      if (!lacks.isEmpty()) {
+        throw new IllegalArgumentException("--faults: partition (expected: " + lacks + ")");
       }
       return plan;
     } catch (IllegalArgumentException e) {

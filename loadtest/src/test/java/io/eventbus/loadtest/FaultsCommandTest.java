@@ -26,6 +26,7 @@ class FaultsCommandTest {
     assertThat(run("faults")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(durable("--replicas=2")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(durable("--faults=kil")).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(durable("--faults=drain")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(durable("--seconds=0")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(durable("--rate=0")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(run("faults", "power-loss", "--rounds=0")).isEqualTo(LoadTestExitCode.USAGE);
@@ -35,7 +36,8 @@ class FaultsCommandTest {
             "command: absent (expected: durable or power-loss)",
             "--replicas: 2 (expected: 1 or 3)",
             "--faults: kil (expected: kill, kill-leader, kill-all, pause, slow-fsync, full-disk,"
-                + " power-loss, power-loss-all)",
+                + " power-loss, power-loss-all, partition, drain)",
+            "--faults: drain (expected: --replicas 3)",
             "--seconds: 0 (expected: 1 to 86400 seconds)",
             "--rate: 0 (expected: 1..20000)",
             "--rounds: 0 (expected: 1..10000)",

@@ -3,6 +3,7 @@ package io.eventbus.loadtest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.eventbus.loadtest.faults.buses.BusNetwork;
 import io.eventbus.loadtest.faults.buses.LoopDisk;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -65,6 +66,21 @@ class FaultsSystemIT {
   @Nightly
   void aClusterKeepsItsPromises(int seed) {
     assertThat(run("--replicas=3", "--seed=" + seed)).as(out::toString).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  @Nightly
+  void aClusterThatIsPartedKeepsItsPromises(int seed) {
+    assumeTrue(BusNetwork.lacks().isEmpty(), BusNetwork.lacks());
+    assertThat(
+            run(
+                "--replicas=3",
+                "--seed=" + seed,
+                "--seconds=120",
+                "--faults=partition,drain,kill-leader,pause"))
+        .as(out::toString)
+        .isZero();
   }
 
   @ParameterizedTest

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Programs that run to their end, such as mount. Any thread. */
@@ -19,6 +20,24 @@ public final class SystemCommand {
    * @param output what it wrote, errors included
    */
   public record Result(int code, String output) {}
+
+  /**
+   * Returns what is missing for programs that need root.
+   *
+   * @return the empty text if nothing is
+   */
+  public static String lacks(List<String> programs) {
+    if (!"root".equals(System.getProperty("user.name"))) {
+      return "root";
+    }
+    return String.join(
+        ", ", programs.stream().filter(program -> Programs.find(program).isEmpty()).toList());
+  }
+
+  /** Returns the path of a program, or its name if it is not found. */
+  public static String program(String name) {
+    return Programs.find(name).map(Path::toString).orElse(name);
+  }
 
   /**
    * Runs a program to its end.

@@ -21,11 +21,16 @@ public final class BusAnswers {
   private static final Duration QUICK = Duration.ofSeconds(2);
   private static final Duration PATIENT = Duration.ofSeconds(60);
   private static final int OK = 200;
+  private static final int ACCEPTED = 202;
 
+  private final String name;
   private final URI address;
+  private final String authorization;
 
-  BusAnswers(URI address) {
+  BusAnswers(String name, URI address, String token) {
+    this.name = name;
     this.address = address;
+    this.authorization = "Bearer " + token;
   }
 
   /** Returns whether it is ready for clients. */
@@ -41,6 +46,15 @@ public final class BusAnswers {
   public boolean createJournal(String name, String filter) {
     String filters = URLEncoder.encode(filter, StandardCharsets.UTF_8);
     return ask("PUT", "/api/v1/journals/" + name + "?filters=" + filters, PATIENT).isPresent();
+  }
+
+  /**
+   * Has the bus move its clients to others, or take clients again.
+   *
+   * @return whether it said that it does
+   */
+  public boolean drain(boolean on) {
+    return ask(on ? "PUT" : "DELETE", "/api/v1/drains/" + name, QUICK).isPresent();
   }
 
   /** Returns the name of the bus that leads the replicas, if one is known. */
@@ -85,10 +99,11 @@ public final class BusAnswers {
           HTTP.send(
               HttpRequest.newBuilder(address.resolve(path))
                   .timeout(deadline)
+                  .header("Authorization", authorization)
                   .method(method, HttpRequest.BodyPublishers.noBody())
                   .build(),
               HttpResponse.BodyHandlers.ofString());
-      if (answer.statusCode() != OK) {
+      if (answer.statusCode() != OK && answer.statusCode() != ACCEPTED) {
         return Optional.empty();
       }
       @Nullable JsonNode tree = JSON.readTree(answer.body());

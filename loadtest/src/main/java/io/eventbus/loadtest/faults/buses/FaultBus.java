@@ -33,14 +33,14 @@ public final class FaultBus implements AutoCloseable {
       String name,
       List<String> command,
       Path logs,
-      int port,
-      int adminPort,
+      URI url,
+      BusAnswers state,
       @Nullable LoopDisk disk) {
     this.name = name;
     this.command = List.copyOf(command);
     this.logs = logs;
-    this.url = URI.create("ws://127.0.0.1:" + port + "/bus");
-    this.state = new BusAnswers(URI.create("http://127.0.0.1:" + adminPort));
+    this.url = url;
+    this.state = state;
     this.disk = disk;
   }
 

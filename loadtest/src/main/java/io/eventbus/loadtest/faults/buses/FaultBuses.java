@@ -5,12 +5,14 @@ import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.driver.FreePorts;
 import io.eventbus.loadtest.driver.JavaCommand;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -18,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Buses with durable topics: one alone, or several of a cluster. For one thread. */
@@ -25,10 +28,18 @@ public final class FaultBuses implements AutoCloseable {
   private static final String MAIN = "io.eventbus.cli.Main";
   private static final int KEY_BYTES = 32;
   private static final long DISK_BYTES = 512L << 20;
+
+  /** Kinds of ports. */
+  private static final int CLIENTS = 0;
+
+  private static final int OPERATORS = 1;
+  private static final int BUSES = 2;
+
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final List<FaultBus> buses = new CopyOnWriteArrayList<>();
   private final List<LoopDisk> disks = new ArrayList<>();
+  private @Nullable BusNetwork network;
   private final DriverStopHook hook;
 
   private FaultBuses() {
@@ -42,9 +53,15 @@ public final class FaultBuses implements AutoCloseable {
    * @param jar of the buses; null for those on the class path
    * @param directory for data and logs
    * @param losePower whether each has a file system of its own
+   * @param partitions whether they have a network of their own
    */
   public record Settings(
-      int count, @Nullable Path jar, List<String> jvmOptions, Path directory, boolean losePower) {
+      int count,
+      @Nullable Path jar,
+      List<String> jvmOptions,
+      Path directory,
+      boolean losePower,
+      boolean partitions) {
     /** Copies the list. */
     public Settings {
       jvmOptions = List.copyOf(jvmOptions);
@@ -55,18 +72,23 @@ public final class FaultBuses implements AutoCloseable {
   public static FaultBuses prepare(Settings settings) {
     FaultBuses all = new FaultBuses();
     try {
-      Path key = settings.directory().resolve("resume.key");
       byte[] bytes = new byte[KEY_BYTES];
       new SecureRandom().nextBytes(bytes);
+      String secret = HexFormat.of().formatHex(bytes);
+      Path file = settings.directory().resolve("secret");
       Files.createFile(
-          key, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-      Files.write(key, bytes);
+          file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      Files.writeString(file, secret);
+      if (settings.partitions()) {
+        all.network = BusNetwork.create(settings.count());
+      }
       List<Integer> ports = FreePorts.find(3 * settings.count());
-      List<Integer> links = ports.subList(2 * settings.count(), ports.size());
-      String join =
-          links.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
+      List<Address> addresses =
+          IntStream.range(0, settings.count())
+              .mapToObj(i -> new Address(all.host(i), ports.subList(3 * i, 3 * i + 3)))
+              .toList();
       for (int i = 0; i < settings.count(); i++) {
-        all.add(settings, i, ports.subList(2 * i, 2 * i + 2), key, links.get(i), join);
+        all.add(settings, i, addresses, file, secret);
       }
       return all;
     } catch (IOException e) {
@@ -78,9 +100,29 @@ public final class FaultBuses implements AutoCloseable {
     }
   }
 
+  /**
+   * Addresses of a bus.
+   *
+   * @param ports for clients, operators and other buses
+   */
+  private record Address(String host, List<Integer> ports) {
+    String port(int kind) {
+      return ports.get(kind).toString();
+    }
+
+    URI uri(String scheme, int kind, String path) {
+      return URI.create(scheme + "://" + host + ":" + port(kind) + path);
+    }
+  }
+
+  private String host(int number) {
+    return network == null ? "127.0.0.1" : network.host(number);
+  }
+
   private void add(
-      Settings settings, int number, List<Integer> ports, Path key, int linkPort, String join) {
+      Settings settings, int number, List<Address> addresses, Path file, String secret) {
     String name = "bus-" + (number + 1);
+    Address address = addresses.get(number);
     @Nullable LoopDisk disk = null;
     if (settings.losePower()) {
       disk = LoopDisk.create(settings.directory(), "disk-" + name, DISK_BYTES);
@@ -88,24 +130,38 @@ public final class FaultBuses implements AutoCloseable {
     }
     // Not the root of a file system, which is not empty.
     Path data = (disk == null ? settings.directory() : disk.directory()).resolve("data-" + name);
-    List<String> arguments = new ArrayList<>(List.of("serve", "--host", "127.0.0.1"));
+    List<String> arguments = new ArrayList<>(List.of("serve", "--host", address.host()));
     arguments.addAll(List.of("--name", name, "--data", data.toString()));
-    arguments.addAll(List.of("--port", ports.get(0).toString()));
-    arguments.addAll(List.of("--admin-port", ports.get(1).toString()));
-    arguments.addAll(List.of("--set", "auth.resume-key-file=" + key));
+    arguments.addAll(List.of("--port", address.port(CLIENTS)));
+    arguments.addAll(List.of("--admin-port", address.port(OPERATORS)));
+    arguments.addAll(List.of("--set", "admin.host=" + address.host()));
+    arguments.addAll(List.of("--set", "admin.token-file=" + file));
+    arguments.addAll(List.of("--set", "admin.plaintext=true"));
+    arguments.addAll(List.of("--set", "auth.anonymous=everyone"));
+    arguments.addAll(List.of("--set", "auth.block=everyone"));
+    arguments.addAll(List.of("--set", "auth.resume-key-file=" + file));
     if (settings.count() > 1) {
-      arguments.addAll(List.of("--cluster-host", "127.0.0.1"));
-      arguments.addAll(List.of("--cluster-port", Integer.toString(linkPort), "--join", join));
+      arguments.addAll(List.of("--cluster-host", address.host()));
+      arguments.addAll(List.of("--cluster-port", address.port(BUSES)));
+      arguments.addAll(List.of("--set", "cluster.secret-file=" + file));
+      arguments.addAll(
+          List.of(
+              "--join",
+              addresses.stream()
+                  .map(other -> other.host() + ":" + other.port(BUSES))
+                  .collect(Collectors.joining(","))));
     }
     @Nullable Path jar = settings.jar();
     String classPath = jar == null ? System.getProperty("java.class.path") : jar.toString();
+    List<String> command = new ArrayList<>(network == null ? List.of() : network.prefix(number));
+    command.addAll(JavaCommand.of(settings.jvmOptions(), classPath, MAIN, arguments));
     buses.add(
         new FaultBus(
             name,
-            JavaCommand.of(settings.jvmOptions(), classPath, MAIN, arguments),
+            command,
             settings.directory(),
-            ports.get(0),
-            ports.get(1),
+            address.uri("ws", CLIENTS, "/bus"),
+            new BusAnswers(name, address.uri("http", OPERATORS, ""), secret),
             disk));
   }
 
@@ -142,6 +198,25 @@ public final class FaultBuses implements AutoCloseable {
     return true;
   }
 
+  /**
+   * Loses all packets from one bus to another, until {@link #heal}.
+   *
+   * @throws DriverException if the buses have no network of their own
+   */
+  public void cut(FaultBus from, FaultBus to) {
+    if (network == null) {
+      throw new DriverException("the buses have no network of their own");
+    }
+    network.cut(buses.indexOf(from), buses.indexOf(to));
+  }
+
+  /** Loses no packets any more. */
+  public void heal() {
+    if (network != null) {
+      network.heal();
+    }
+  }
+
   private void killAll() {
     buses.forEach(FaultBus::kill);
   }
@@ -152,5 +227,8 @@ public final class FaultBuses implements AutoCloseable {
     hook.close();
     killAll();
     disks.forEach(LoopDisk::close);
+    if (network != null) {
+      network.close();
+    }
   }
 }

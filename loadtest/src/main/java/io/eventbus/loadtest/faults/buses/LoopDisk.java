@@ -2,7 +2,6 @@ package io.eventbus.loadtest.faults.buses;
 
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.DriverStopHook;
-import io.eventbus.loadtest.driver.Programs;
 import io.eventbus.loadtest.driver.SystemCommand;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -53,11 +52,7 @@ public final class LoopDisk implements AutoCloseable {
    * @return the empty text if nothing is
    */
   public static String lacks() {
-    if (!"root".equals(System.getProperty("user.name"))) {
-      return "root";
-    }
-    return String.join(
-        ", ", PROGRAMS.stream().filter(program -> Programs.find(program).isEmpty()).toList());
+    return SystemCommand.lacks(PROGRAMS);
   }
 
   /**
@@ -78,14 +73,10 @@ public final class LoopDisk implements AutoCloseable {
     } catch (IOException e) {
       throw new DriverException("no file system in " + parent, e);
     }
-    SystemCommand.run(program("mkfs.ext4"), "-q", "-F", image.toString());
+    SystemCommand.run(SystemCommand.program("mkfs.ext4"), "-q", "-F", image.toString());
     LoopDisk disk = new LoopDisk(image, directory);
     disk.mount();
     return disk;
-  }
-
-  private static String program(String name) {
-    return Programs.find(name).map(Path::toString).orElse(name);
   }
 
   /** Returns where it is mounted. */
@@ -95,7 +86,8 @@ public final class LoopDisk implements AutoCloseable {
 
   /** Mounts it, which replays its journal. */
   public void mount() {
-    SystemCommand.run(program("mount"), "-o", "loop", image.toString(), directory.toString());
+    SystemCommand.run(
+        SystemCommand.program("mount"), "-o", "loop", image.toString(), directory.toString());
     mounted = true;
   }
 
@@ -104,7 +96,7 @@ public final class LoopDisk implements AutoCloseable {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(UNMOUNT_SECONDS);
     while (true) {
       try {
-        SystemCommand.run(program("umount"), directory.toString());
+        SystemCommand.run(SystemCommand.program("umount"), directory.toString());
         mounted = false;
         return;
       } catch (DriverException e) {
@@ -124,18 +116,18 @@ public final class LoopDisk implements AutoCloseable {
    * an error though its bytes are gone, as a machine without power never would.
    */
   public void losePower() {
-    SystemCommand.run(program("python3"), "-c", LOSE_POWER, directory.toString());
+    SystemCommand.run(SystemCommand.program("python3"), "-c", LOSE_POWER, directory.toString());
   }
 
   /** Lets every write wait. */
   public void freeze() {
     frozen = true;
-    SystemCommand.run(program("fsfreeze"), "--freeze", directory.toString());
+    SystemCommand.run(SystemCommand.program("fsfreeze"), "--freeze", directory.toString());
   }
 
   /** Lets writes go on. */
   public void thaw() {
-    SystemCommand.run(program("fsfreeze"), "--unfreeze", directory.toString());
+    SystemCommand.run(SystemCommand.program("fsfreeze"), "--unfreeze", directory.toString());
     frozen = false;
   }
 
@@ -159,7 +151,7 @@ public final class LoopDisk implements AutoCloseable {
     try {
       Files.deleteIfExists(directory.resolve(FILLING));
       // Otherwise a loss of power soon after brings the file back.
-      SystemCommand.run(program("sync"), "--file-system", directory.toString());
+      SystemCommand.run(SystemCommand.program("sync"), "--file-system", directory.toString());
     } catch (IOException e) {
       throw new DriverException(directory + " stays full", e);
     }

@@ -58,6 +58,7 @@ final class FaultClient implements AutoCloseable {
 
               @Override
               public void busChanged(ConnectionInfo before, ConnectionInfo now) {
+                recorder.moved();
                 where = name + " moved to " + now.bus() + "." + connections.incrementAndGet();
               }
 

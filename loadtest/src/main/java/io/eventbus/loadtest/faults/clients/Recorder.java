@@ -23,6 +23,7 @@ public final class Recorder {
   private final long origin = System.nanoTime();
   private final AtomicLong confirmed = new AtomicLong();
   private final AtomicLong lastConfirmed = new AtomicLong();
+  private final AtomicLong moves = new AtomicLong();
 
   // Guarded by this.
   private final List<Publication> publications = new ArrayList<>();
@@ -44,6 +45,15 @@ public final class Recorder {
     synchronized (this) {
       publications.add(publication);
     }
+  }
+
+  void moved() {
+    moves.incrementAndGet();
+  }
+
+  /** Returns how often a client was moved to another bus. */
+  public long moves() {
+    return moves.get();
   }
 
   synchronized void forgotten(String producer) {

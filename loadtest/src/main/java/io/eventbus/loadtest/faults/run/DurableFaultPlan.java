@@ -38,12 +38,20 @@ public record DurableFaultPlan(
     if (kinds.isEmpty()) {
       throw new IllegalArgumentException("--faults: none (expected: at least one)");
     }
+    for (FaultKind kind : kinds) {
+      boolean others =
+          kind.need() == FaultKind.Need.OTHERS || kind.need() == FaultKind.Need.NETWORK;
+      if (others && buses == 1) {
+        throw new IllegalArgumentException("--faults: " + kind + " (expected: --replicas 3)");
+      }
+    }
     if (rate < 1 || rate > MAX_RATE) {
       throw new IllegalArgumentException("--rate: " + rate + " (expected: 1.." + MAX_RATE + ")");
     }
   }
 
-  boolean needsDisks() {
-    return kinds.stream().anyMatch(FaultKind::needsDisk);
+  /** Returns whether one of the faults has a condition. */
+  public boolean needs(FaultKind.Need need) {
+    return kinds.stream().anyMatch(kind -> kind.need() == need);
   }
 }

@@ -60,7 +60,8 @@ public final class DurableFaultRun {
                 plan.jar(),
                 plan.jvmOptions(),
                 plan.directory(),
-                plan.needsDisks()))) {
+                plan.needs(FaultKind.Need.DISKS),
+                plan.needs(FaultKind.Need.NETWORK)))) {
       return new DurableFaultRun(plan, buses, out).run();
     }
   }
@@ -203,6 +204,7 @@ public final class DurableFaultRun {
     figures.put(
         "settlements told",
         history.consumptions().stream().mapToLong(c -> c.settlements().size()).sum());
+    figures.put("moves of clients", recorder.moves());
     figures.put("forgotten producers", (long) history.forgotten().size());
     figures.put(
         "events stored", history.finals().stream().mapToLong(r -> r.seen().size()).max().orElse(0));

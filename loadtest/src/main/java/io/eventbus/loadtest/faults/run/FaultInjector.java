@@ -9,9 +9,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -32,6 +34,8 @@ final class FaultInjector {
 
   private final List<FaultBus> frozen = new ArrayList<>();
   private final List<FaultBus> full = new ArrayList<>();
+  private final Set<FaultBus> drained = new LinkedHashSet<>();
+  private boolean cut;
 
   FaultInjector(FaultBuses buses, List<FaultKind> kinds, long seed, FaultDiary diary) {
     this.buses = buses;
@@ -56,6 +60,10 @@ final class FaultInjector {
           inflict(next.remove(0));
         }
         pause(200, random.nextInt(4) == 0 ? 5_000 : 1_500);
+        if (cut) {
+          // Some longer than a lease, so that the others count the bus as ended.
+          pause(1, 20_000);
+        }
         boolean again = random.nextInt(4) == 0 && !down.isEmpty();
         Map<FaultBus, FaultKind> restarted = mend();
         if (again) {
@@ -95,6 +103,8 @@ final class FaultInjector {
           (random.nextInt(3) == 0 ? buses.all() : List.of(leader())).forEach(this::fill);
       case POWER_LOSS -> losePower(kind, List.of(random.nextBoolean() ? leader() : any()));
       case POWER_LOSS_ALL -> losePower(kind, buses.all());
+      case PARTITION -> partition(random.nextBoolean() ? leader() : any());
+      case DRAIN -> drain(random.nextBoolean() ? leader() : any());
     }
     // Not if its victim was away already.
     if (diary.lines().size() > before) {
@@ -149,8 +159,60 @@ final class FaultInjector {
     }
   }
 
+  private void partition(FaultBus bus) {
+    if (down.containsKey(bus) || bus.isPaused() || cut) {
+      return;
+    }
+    boolean gets = random.nextInt(3) == 0;
+    boolean sends = !gets && random.nextInt(2) == 0;
+    diary.note(
+        "partition: "
+            + bus.name()
+            + (gets ? ", only gets" : sends ? ", only sends" : ", in both directions"));
+    for (FaultBus other : buses.all()) {
+      if (!other.equals(bus) && !sends) {
+        buses.cut(bus, other);
+      }
+      if (!other.equals(bus) && !gets) {
+        buses.cut(other, bus);
+      }
+    }
+    cut = true;
+  }
+
+  private void drain(FaultBus bus) {
+    if (down.containsKey(bus) || bus.isPaused() || !drained.add(bus)) {
+      return;
+    }
+    diary.note("drain: " + bus.name());
+    if (!bus.state().drain(true)) {
+      diary.note(bus.name() + " does not say that it drains");
+    }
+  }
+
+  /**
+   * Lets the buses take clients again that were drained.
+   *
+   * @throws DriverException if one does not say that it does
+   */
+  private void endDrains() {
+    for (FaultBus bus : drained) {
+      if (!FaultBuses.await(() -> bus.state().drain(false), READY)) {
+        throw new DriverException(
+            bus.name() + " takes back no drain in " + READY.toSeconds() + " s:\n" + bus.tail());
+      }
+      diary.note("drained no more: " + bus.name());
+    }
+    drained.clear();
+  }
+
   /** Ends all faults; returns the buses that were started, which are not ready yet. */
   Map<FaultBus, FaultKind> mend() {
+    if (cut) {
+      buses.heal();
+      cut = false;
+      diary.note("no partition");
+    }
     frozen.forEach(bus -> bus.disk().thaw());
     frozen.clear();
     full.stream().map(FaultBus::disk).forEach(LoopDisk::free);
@@ -177,6 +239,7 @@ final class FaultInjector {
 
   private void awaitReady(Map<FaultBus, FaultKind> restarted) {
     long begin = System.nanoTime();
+    endDrains();
     Map<FaultKind, Long> slowest = new EnumMap<>(FaultKind.class);
     restarted.forEach(
         (bus, kind) -> {

@@ -7,31 +7,47 @@ import java.util.stream.Collectors;
 /** Kind of fault. */
 public enum FaultKind {
   /** SIGKILL of a bus, which is started again. */
-  KILL(false),
+  KILL(Need.NOTHING),
   /** SIGKILL of the bus that leads the replicas, which is started again. */
-  KILL_LEADER(false),
+  KILL_LEADER(Need.NOTHING),
   /** SIGKILL of all buses, which are started again. */
-  KILL_ALL(false),
+  KILL_ALL(Need.NOTHING),
   /** SIGSTOP of a bus for a time, of the leader in half of the cases. */
-  PAUSE(false),
+  PAUSE(Need.NOTHING),
   /** Writes to the disks of one bus wait for a time, and so does each fsync. */
-  SLOW_FSYNC(true),
+  SLOW_FSYNC(Need.DISKS),
   /** The disk of one bus is full for a time, or those of all. */
-  FULL_DISK(true),
+  FULL_DISK(Need.DISKS),
   /** Loss of the power of a bus, with everything that was not synced. */
-  POWER_LOSS(true),
+  POWER_LOSS(Need.DISKS),
   /** Loss of the power of all buses at once. */
-  POWER_LOSS_ALL(true);
+  POWER_LOSS_ALL(Need.DISKS),
+  /** Loss of all packets between a bus and the others for a time, in one direction or both. */
+  PARTITION(Need.NETWORK),
+  /** Move of all clients of a bus to the others for a time, during which it takes none. */
+  DRAIN(Need.OTHERS);
 
-  private final boolean disk;
-
-  FaultKind(boolean disk) {
-    this.disk = disk;
+  /** Condition of a kind of fault. */
+  public enum Need {
+    /** A bus. */
+    NOTHING,
+    /** A file system for each bus, which needs root. */
+    DISKS,
+    /** Other buses. */
+    OTHERS,
+    /** Other buses, in a network of their own, which needs root. */
+    NETWORK
   }
 
-  /** Returns whether it needs a file system for each bus. */
-  public boolean needsDisk() {
-    return disk;
+  private final Need need;
+
+  FaultKind(Need need) {
+    this.need = need;
+  }
+
+  /** Returns its condition. */
+  public Need need() {
+    return need;
   }
 
   @Override

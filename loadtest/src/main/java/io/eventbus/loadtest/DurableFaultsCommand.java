@@ -49,7 +49,7 @@ final class DurableFaultsCommand implements Callable<Integer> {
       paramLabel = "FAULT",
       description =
           "Any of kill, kill-leader, kill-all, pause, slow-fsync, full-disk, power-loss,"
-              + " power-loss-all, partition, drain; those of disks and partition need root"
+              + " power-loss-all, partition, drain, bit-flip; those of disks and partition need root"
               + " (default: ${DEFAULT-VALUE}).")
   private List<String> faults = List.of("kill", "kill-leader", "kill-all", "pause");
 

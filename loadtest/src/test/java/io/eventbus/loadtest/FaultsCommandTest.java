@@ -36,7 +36,8 @@ class FaultsCommandTest {
             "command: absent (expected: durable or power-loss)",
             "--replicas: 2 (expected: 1 or 3)",
             "--faults: kil (expected: kill, kill-leader, kill-all, pause, slow-fsync, full-disk,"
-                + " power-loss, power-loss-all, partition, drain)",
+                + " power-loss, power-loss-all, partition, drain,"
+                + " bit-flip)",
             "--faults: drain (expected: --replicas 3)",
             "--seconds: 0 (expected: 1 to 86400 seconds)",
             "--rate: 0 (expected: 1..20000)",

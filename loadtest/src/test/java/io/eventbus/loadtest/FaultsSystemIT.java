@@ -84,6 +84,15 @@ class FaultsSystemIT {
   }
 
   @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  @Nightly
+  void aBusWithBitsThatChangedDeliversNothingWrong(int replicas) {
+    assertThat(run("--replicas=" + replicas, "--seconds=120", "--faults=bit-flip"))
+        .as(out::toString)
+        .isZero();
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5})
   @Nightly
   void aClusterWhoseDisksFailKeepsItsPromises(int seed) {

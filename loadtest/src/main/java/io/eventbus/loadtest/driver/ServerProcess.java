@@ -203,13 +203,18 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
+  /** Asks the process to end, with SIGTERM where there are signals. */
+  public void terminate() {
+    process.destroy();
+  }
+
   /**
    * Asks the process to end, with SIGTERM where there are signals, and waits.
    *
    * @return false if it still runs then
    */
   public boolean stop(Duration timeout) {
-    process.destroy();
+    terminate();
     try {
       return process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {

@@ -12,6 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Answers of a bus to operators, as long as it gives any. Any thread. */
@@ -62,6 +64,29 @@ public final class BusAnswers {
     return ask("GET", "/api/v1/shards", QUICK)
         .map(answer -> answer.path("items").path(0).path("leader").asText(""))
         .filter(leader -> !leader.isEmpty());
+  }
+
+  /**
+   * Returns whether the journals have that many replicas, all of which vote and were heard of.
+   *
+   * @param lost replicas whose files are gone, which are none of them
+   */
+  boolean hasReplicas(int count, Set<String> lost) {
+    return ask("GET", "/api/v1/shards", QUICK)
+        .map(answer -> answer.path("items").path(0).path("members"))
+        .filter(members -> members.size() == count)
+        .filter(
+            members ->
+                StreamSupport.stream(members.spliterator(), false)
+                    .allMatch(
+                        member ->
+                            member.path("voter").asBoolean()
+                                && member.path("behind").asLong() >= 0
+                                && !lost.contains(
+                                    member.path("bus").asText()
+                                        + "~"
+                                        + member.path("generation").asText())))
+        .isPresent();
   }
 
   /** Returns the last position of a journal. */

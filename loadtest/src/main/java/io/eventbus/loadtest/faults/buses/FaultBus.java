@@ -1,12 +1,18 @@
 package io.eventbus.loadtest.faults.buses;
 
+import io.eventbus.loadtest.driver.Directories;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.ServerProcess;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -17,27 +23,32 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FaultBus implements AutoCloseable {
   private static final Pattern LISTENS = Pattern.compile("administration on http");
+  private static final Duration STOP = Duration.ofMinutes(1);
   private static final Duration DEADLINE = Duration.ofMinutes(2);
 
   private final String name;
   private final List<String> command;
+  private final Path data;
   private final Path logs;
   private final URI url;
   private final BusAnswers state;
   private final @Nullable LoopDisk disk;
   private final AtomicInteger life = new AtomicInteger();
   private @Nullable ServerProcess process;
+  private final Set<String> lost = new HashSet<>();
   private boolean paused;
 
   FaultBus(
       String name,
       List<String> command,
+      Path data,
       Path logs,
       URI url,
       BusAnswers state,
       @Nullable LoopDisk disk) {
     this.name = name;
     this.command = List.copyOf(command);
+    this.data = data;
     this.logs = logs;
     this.url = url;
     this.state = state;
@@ -123,6 +134,56 @@ public final class FaultBus implements AutoCloseable {
       now.close();
     }
     paused = false;
+  }
+
+  /** Asks the process to end, and does not wait. */
+  public void terminate() {
+    running().terminate();
+  }
+
+  /** Asks the process to end, and kills it if it has not after a minute. */
+  public void stop() {
+    if (!running().stop(STOP)) {
+      kill();
+    }
+    paused = false;
+  }
+
+  /**
+   * Changes a bit of its journals, while it does not run.
+   *
+   * @return empty if it has none
+   */
+  public Optional<BitFlip> flip(Random random) {
+    return BitFlip.in(data.resolve("shards"), random);
+  }
+
+  /**
+   * Opens the rows of its journals, while it does not run.
+   *
+   * @throws DriverException if they cannot be read
+   */
+  StoredRows rows() {
+    return StoredRows.open(name, data);
+  }
+
+  /** Returns the replicas whose files were deleted. */
+  Set<String> lost() {
+    return lost;
+  }
+
+  /**
+   * Deletes its data directory, while it does not run.
+   *
+   * @throws DriverException if something is left
+   */
+  public void lose() {
+    try {
+      lost.add(StoredRows.identity(data).member());
+      Directories.delete(data);
+    } catch (IOException e) {
+      throw new DriverException(data + " is not deleted", e);
+    }
   }
 
   /** Sends SIGSTOP, and waits until nothing of it runs. */

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -159,6 +160,7 @@ public final class FaultBuses implements AutoCloseable {
         new FaultBus(
             name,
             command,
+            data,
             settings.directory(),
             address.uri("ws", CLIENTS, "/bus"),
             new BusAnswers(name, address.uri("http", OPERATORS, ""), secret),
@@ -180,6 +182,16 @@ public final class FaultBuses implements AutoCloseable {
         .flatMap(bus -> bus.state().leader().stream())
         .flatMap(name -> buses.stream().filter(bus -> bus.name().equals(name)))
         .findFirst();
+  }
+
+  private Set<String> lost() {
+    return buses.stream().flatMap(bus -> bus.lost().stream()).collect(Collectors.toSet());
+  }
+
+  /** Returns whether each bus has a replica that votes, and that its leader has heard of. */
+  public boolean areWhole() {
+    return buses.size() == 1
+        || leader().filter(bus -> bus.state().hasReplicas(buses.size(), lost())).isPresent();
   }
 
   /**

@@ -4,6 +4,7 @@ import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Start;
+import io.eventbus.client.Truncated;
 import io.eventbus.loadtest.faults.clients.Recorder.OpenReading;
 import io.eventbus.loadtest.faults.history.Reading;
 import java.net.URI;
@@ -17,6 +18,14 @@ public final class FinalReader {
   private static final long POLL_MILLIS = 20;
 
   private FinalReader() {}
+
+  /** Returns how many positions its bus told to be damaged. */
+  public static long damaged(Reading reading) {
+    return reading.cuts().stream()
+        .filter(cut -> cut.reason().equals(Truncated.Reason.DAMAGED.name()))
+        .mapToLong(cut -> cut.to() - cut.from() + 1)
+        .sum();
+  }
 
   /**
    * Reads everything.

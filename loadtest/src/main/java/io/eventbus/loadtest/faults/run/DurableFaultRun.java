@@ -3,6 +3,7 @@ package io.eventbus.loadtest.faults.run;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.faults.buses.FaultBus;
 import io.eventbus.loadtest.faults.buses.FaultBuses;
+import io.eventbus.loadtest.faults.buses.StoredRows;
 import io.eventbus.loadtest.faults.clients.FaultCrowd;
 import io.eventbus.loadtest.faults.clients.FaultTopics;
 import io.eventbus.loadtest.faults.clients.FinalReader;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +33,7 @@ public final class DurableFaultRun {
   private static final Duration SERVED = Duration.ofSeconds(60);
   private static final Duration FINAL_READ = Duration.ofMinutes(3);
   private static final Duration JOURNAL = Duration.ofSeconds(60);
+  private static final int COMPARISONS = 5;
   private static final Duration CALM = Duration.ofSeconds(1);
 
   private final DurableFaultPlan plan;
@@ -96,6 +99,10 @@ public final class DurableFaultRun {
       }
       crowd.stopReaders();
       finals.addAll(finalReads(awaitSameEnd()));
+      findDamage(injector, finals);
+      if (buses.all().size() > 1) {
+        compareRows(injector);
+      }
     } catch (DriverException e) {
       recorder.problem(String.valueOf(e.getMessage()));
     }
@@ -165,6 +172,39 @@ public final class DurableFaultRun {
               finals::add, () -> recorder.problem(bus.name() + " takes no client to read"));
     }
     return finals;
+  }
+
+  private void findDamage(FaultInjector injector, List<Reading> finals) {
+    long all = 0;
+    for (Reading reading : finals) {
+      long damaged = FinalReader.damaged(reading);
+      all += damaged;
+      if (damaged > 0 && !injector.isChanged(reading.reader())) {
+        recorder.problem(
+            reading.reader() + " tells " + damaged + " events to be damaged (expected: none)");
+      }
+    }
+    figures.put("told as damaged at the end", all);
+  }
+
+  /** Ends all buses, and compares what is on their disks. */
+  private void compareRows(FaultInjector injector) {
+    for (int i = 0; i < COMPARISONS; i++) {
+      // All at once, because the last one writes entries that the others do not get.
+      buses.all().forEach(FaultBus::terminate);
+      buses.all().forEach(FaultBus::stop);
+      injector.undoFlips();
+      Optional<List<String>> differences =
+          StoredRows.differences(buses.all(), rows -> figures.put("rows compared", rows));
+      if (differences.isPresent()) {
+        differences.get().forEach(text -> recorder.problem("not the same rows: " + text));
+        return;
+      }
+      buses.all().forEach(FaultBus::start);
+      buses.all().forEach(FaultInjector::awaitReady);
+      awaitSameEnd();
+    }
+    recorder.problem("the buses never ended with the same last entry");
   }
 
   private DurableFaultResult result(List<Reading> finals) {

@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.faults.run;
 
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.faults.buses.BitFlip;
 import io.eventbus.loadtest.faults.buses.FaultBus;
 import io.eventbus.loadtest.faults.buses.FaultBuses;
 import io.eventbus.loadtest.faults.buses.LoopDisk;
@@ -24,6 +25,9 @@ final class FaultInjector {
   /** Time in which a bus has to be ready again. */
   static final Duration READY = Duration.ofMinutes(2);
 
+  /** Time in which a bus with damaged files says so, or is ready. */
+  private static final Duration DAMAGED = Duration.ofMinutes(1);
+
   private final FaultBuses buses;
   private final List<FaultKind> kinds;
   private final Random random;
@@ -34,8 +38,13 @@ final class FaultInjector {
 
   private final List<FaultBus> frozen = new ArrayList<>();
   private final List<FaultBus> full = new ArrayList<>();
+
+  /** Bits that were changed since the bus has been healed. */
+  private final Map<FaultBus, List<BitFlip>> flips = new LinkedHashMap<>();
+
   private final Set<FaultBus> drained = new LinkedHashSet<>();
   private boolean cut;
+  private boolean healed;
 
   FaultInjector(FaultBuses buses, List<FaultKind> kinds, long seed, FaultDiary diary) {
     this.buses = buses;
@@ -105,6 +114,7 @@ final class FaultInjector {
       case POWER_LOSS_ALL -> losePower(kind, buses.all());
       case PARTITION -> partition(random.nextBoolean() ? leader() : any());
       case DRAIN -> drain(random.nextBoolean() ? leader() : any());
+      case BIT_FLIP -> flip(any());
     }
     // Not if its victim was away already.
     if (diary.lines().size() > before) {
@@ -157,6 +167,26 @@ final class FaultInjector {
       bus.disk().mount();
       down.put(bus, kind);
     }
+  }
+
+  private void flip(FaultBus bus) {
+    if (!down.isEmpty() || !frozen.isEmpty() || cut || bus.isPaused() || !buses.areWhole()) {
+      // Damage of a second replica at once is more than is promised to be survived.
+      return;
+    }
+    // A bus that ends in order has everything in its store; a killed one has some in its log only.
+    if (random.nextBoolean()) {
+      bus.stop();
+    } else {
+      bus.kill();
+    }
+    bus.flip(random)
+        .ifPresent(
+            flip -> {
+              diary.note("bit-flip: " + bus.name() + ", " + flip);
+              flips.computeIfAbsent(bus, key -> new ArrayList<>()).add(flip);
+            });
+    down.put(bus, FaultKind.BIT_FLIP);
   }
 
   private void partition(FaultBus bus) {
@@ -243,14 +273,55 @@ final class FaultInjector {
     Map<FaultKind, Long> slowest = new EnumMap<>(FaultKind.class);
     restarted.forEach(
         (bus, kind) -> {
+          if (flips.containsKey(bus)) {
+            healIfDamaged(bus);
+          }
           awaitReady(bus);
           slowest.merge(kind, (System.nanoTime() - begin) / 1_000_000, Math::max);
         });
+    if (healed && !FaultBuses.await(buses::areWhole, READY)) {
+      throw new DriverException("the replica that was lost has no vote again: " + names(restarted));
+    }
+    healed = false;
     slowest.forEach(
         (kind, millis) -> {
           diary.recovered(kind, millis);
           diary.note("ready after " + millis + " ms: " + names(restarted));
         });
+  }
+
+  /** Returns whether a bus has a bit that was changed, and not healed. */
+  boolean isChanged(String bus) {
+    return flips.keySet().stream().anyMatch(changed -> changed.name().equals(bus));
+  }
+
+  /** Changes back all bits of buses that do not run, and were not healed. */
+  void undoFlips() {
+    flips.values().forEach(changed -> changed.forEach(BitFlip::undo));
+    flips.clear();
+  }
+
+  /** Waits until a bus takes clients, or has said that it is damaged and was healed. */
+  private void healIfDamaged(FaultBus bus) {
+    if (FaultBuses.await(() -> bus.state().isReady() || !bus.isUp(), DAMAGED) && bus.isUp()) {
+      return;
+    }
+    diary.note(
+        bus.name()
+            + (bus.isUp() ? " is not ready" : " has ended")
+            + " after the change of a bit: "
+            + bus.tail().strip().lines().reduce("", (before, line) -> line));
+    bus.kill();
+    if (buses.all().size() > 1) {
+      // As an operator does: it begins anew, and gets a copy.
+      bus.lose();
+    } else {
+      flips.getOrDefault(bus, List.of()).forEach(BitFlip::undo);
+    }
+    flips.remove(bus);
+    healed = true;
+    bus.start();
+    diary.note("healed and started: " + bus.name());
   }
 
   /**

@@ -25,7 +25,9 @@ public enum FaultKind {
   /** Loss of all packets between a bus and the others for a time, in one direction or both. */
   PARTITION(Need.NETWORK),
   /** Move of all clients of a bus to the others for a time, during which it takes none. */
-  DRAIN(Need.OTHERS);
+  DRAIN(Need.OTHERS),
+  /** Change of a bit in the files of a bus that was stopped, which is started again. */
+  BIT_FLIP(Need.NOTHING);
 
   /** Condition of a kind of fault. */
   public enum Need {

@@ -8,31 +8,23 @@ import io.eventbus.journal.codec.Entry;
 import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
 import io.eventbus.journal.codec.EntryWriter;
-import io.eventbus.journal.codec.EventBlock;
 import io.eventbus.journal.codec.ShardRecord;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DetachCursor;
-import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.Tick;
-import io.eventbus.protocol.BodyReader;
-import io.eventbus.protocol.EventCursor;
-import io.eventbus.protocol.FrameLimits;
-import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.raft.CommandBatcher;
 import io.eventbus.raft.GateLimits;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * want one for themselves get it. Bounded in bytes. Any thread.
  */
 final class ShardGate {
-  /** Bytes of events above which a publication is cut into pieces. */
-  static final int MAX_PIECE_BYTES = 256 << 10;
+  /** Maximum bytes of the records that share an entry; a larger one has an entry of its own. */
+  private static final int MAX_SHARED_BYTES = 256 << 10;
 
   /** Memory of a record beside its bytes, about. */
   private static final int RECORD_OVERHEAD = 256;
@@ -54,7 +46,7 @@ final class ShardGate {
   private static final int MAX_CONFIRMING = 4_096;
 
   private static final GateLimits LIMITS =
-      new GateLimits(3, 4_096, MAX_PIECE_BYTES, 1_000_000, 1L << 30);
+      new GateLimits(3, 4_096, MAX_SHARED_BYTES, 1_000_000, 1L << 30);
 
   /** Log of the shard. */
   interface Log {
@@ -133,9 +125,9 @@ final class ShardGate {
   /** Does what {@link io.eventbus.journal.Journals#append} says. */
   boolean append(PublishHead head, ByteBuffer events, AppendListener listener) {
     long bytes = EntryWriter.maxSize(head) + events.remaining() + (long) RECORD_OVERHEAD;
-    if (bytes > Entry.MAX_BYTES && head.expect() != 0) {
+    if (bytes > Entry.MAX_BYTES) {
       throw new IllegalArgumentException(
-          "events with an expectation: "
+          "events of a publication: "
               + events.remaining()
               + " bytes (expected: less than "
               + Entry.MAX_BYTES
@@ -144,9 +136,9 @@ final class ShardGate {
     if (!tryReserve(bytes, maxPendingBytes)) {
       return false;
     }
-    List<Encoded> pieces;
+    Encoded record;
     try {
-      pieces = encode(head, events);
+      record = encode(head, events);
     } catch (RuntimeException e) {
       release(bytes);
       throw e;
@@ -160,71 +152,26 @@ final class ShardGate {
                 listener.unavailable(unavailable(error));
               }
             });
-    Pieces all = new Pieces(pieces.size(), bytes, answer);
-    for (Encoded piece : pieces) {
-      var unused = batcher.submit(piece, piece.recordBytes()).whenComplete(all);
-    }
+    var unused =
+        batcher
+            .submit(record, record.recordBytes())
+            .whenComplete(
+                (result, error) -> {
+                  release(bytes);
+                  answer.complete(result, error);
+                });
     return true;
   }
 
-  /**
-   * Answer to a publication: that of the last piece, or the first refusal; repeated if a piece is.
-   */
-  private final class Pieces implements BiConsumer<@Nullable RecordResult, @Nullable Throwable> {
-    private final long bytes;
-    private final AnswerDeadlines.Answer answer;
-    private int open;
-    private boolean repeated;
-    private @Nullable RecordResult refused;
-    private @Nullable Throwable failure;
-
-    Pieces(int count, long bytes, AnswerDeadlines.Answer answer) {
-      this.open = count;
-      this.bytes = bytes;
-      this.answer = answer;
-    }
-
-    @Override
-    public void accept(@Nullable RecordResult result, @Nullable Throwable error) {
-      synchronized (this) {
-        if (error != null && failure == null) {
-          failure = error;
-        }
-        if (result instanceof RecordResult.Refused && refused == null) {
-          refused = result;
-        }
-        repeated |= result instanceof RecordResult.Published piece && piece.repeated();
-        open--;
-        if (open > 0) {
-          return;
-        }
-      }
-      release(bytes);
-      if (failure != null) {
-        answer.complete(null, failure);
-      } else {
-        answer.complete(refused != null ? refused : stored(result), null);
-      }
-    }
-
-    private @Nullable RecordResult stored(@Nullable RecordResult last) {
-      return repeated && last instanceof RecordResult.Published piece
-          ? new RecordResult.Published(piece.position(), true)
-          : last;
-    }
-  }
-
-  private List<Encoded> encode(PublishHead head, ByteBuffer events) {
-    if (events.remaining() > MAX_PIECE_BYTES && head.expect() == 0) {
-      return cut(head, events);
-    }
+  /** Encodes a publication as one record, so that all of its events are stored, or none. */
+  private Encoded encode(PublishHead head, ByteBuffer events) {
     ByteBuffer out =
         ByteBuffer.allocate(
             EntryWriter.HEAD_BYTES + EntryWriter.maxSize(head) + events.remaining());
     EntryWriter.begin(out);
     EntryWriter.writeHead(out, head);
     out.put(events.duplicate());
-    return List.of(checked(out.flip()));
+    return checked(out.flip());
   }
 
   /**
@@ -238,64 +185,6 @@ final class ShardGate {
     } catch (EntryFormatException e) {
       throw new IllegalArgumentException(e.getMessage(), e);
     }
-  }
-
-  private List<Encoded> cut(PublishHead head, ByteBuffer events) {
-    EventCursor cursor = new EventCursor();
-    EventBlock all = readBlock(events.duplicate(), cursor);
-    List<Encoded> pieces = new ArrayList<>();
-    int from = all.from();
-    int count = 0;
-    int first = 0;
-    int at = from;
-    for (int i = 0; i < all.count(); i++) {
-      cursor.wrapOne(all.buffer(), at, all.to(), FrameLimits.UNLIMITED, all.from());
-      int end = cursor.eventEnd();
-      if (count > 0 && end - from > MAX_PIECE_BYTES) {
-        pieces.add(piece(head, all, from, at, first, count));
-        from = at;
-        first = i;
-        count = 0;
-      }
-      count++;
-      at = end;
-    }
-    pieces.add(piece(head, all, from, at, first, count));
-    return pieces;
-  }
-
-  private static EventBlock readBlock(ByteBuffer events, EventCursor cursor) {
-    int start = events.position();
-    BodyReader in = new BodyReader().wrap(events, start, events.limit());
-    try {
-      EventBlock block = EventBlock.read("events", in, cursor, events, start);
-      if (in.atEnd()) {
-        return block;
-      }
-      throw in.malformed("events", in.position(), "bytes behind", "the end of the block");
-    } catch (MalformedFrameException e) {
-      throw new IllegalArgumentException(e.getMessage(), e);
-    }
-  }
-
-  private Encoded piece(PublishHead head, EventBlock all, int from, int to, int first, int count) {
-    long sequence = head.sequence() + first;
-    PublishHead part =
-        new PublishHead(
-            head.journal(),
-            head.topic(),
-            head.producer(),
-            head.originProducer(),
-            head.originOf(sequence),
-            sequence,
-            first == 0 ? head.previous() : sequence - 1,
-            0,
-            head.schema(),
-            head.receivedAt(),
-            head.ttlMillis(),
-            head.delayMillis());
-    EventBlock events = new EventBlock(all.buffer(), from, to, count, all.maxEventBytes());
-    return encode(new Publish(part, events));
   }
 
   private Encoded encode(ShardRecord record) {

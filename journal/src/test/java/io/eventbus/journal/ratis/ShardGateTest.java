@@ -138,75 +138,28 @@ class ShardGateTest {
   }
 
   @Test
-  void aLargePublicationIsCutAtItsEvents() {
-    Answer answer = publish(1, 30, 60_000);
-    for (int i = 0; i < entries.size(); i++) {
-      answer(i, 10L * i);
-    }
-    List<Publish> pieces = entries.stream().map(entry -> (Publish) entry.records().get(0)).toList();
-    assertThat(pieces).hasSizeGreaterThan(5);
-    long sequence = 1;
-    for (Publish piece : pieces) {
-      assertThat(piece.head().sequence()).isEqualTo(sequence);
-      assertThat(piece.head().previous()).isEqualTo(sequence - 1);
-      assertThat(piece.events().bytes()).isLessThanOrEqualTo(ShardGate.MAX_PIECE_BYTES);
-      sequence += piece.events().count();
-    }
-    assertThat(sequence).isEqualTo(31);
-    assertThat(answer.result())
-        .isCompletedWithValue(new Published(10L * (pieces.size() - 1), false));
-  }
-
-  @Test
-  void piecesHaveTheNumbersOfTheirEvents() {
+  void allEventsOfAPublicationAreInOneRecord() {
     PublishHead head = TestEntries.withOrigin(TestShards.head(1, "a", "p", 101), 7);
-    assertThat(gate.append(head, TestShards.events(1, 30, 60_000), new Answer())).isTrue();
-    for (int i = 0; i < entries.size(); i++) {
-      answer(i, 1);
-    }
-    long before = 0;
-    for (Entry entry : entries) {
-      Publish piece = (Publish) entry.records().get(0);
-      assertThat(piece.head().sequence()).isEqualTo(101 + before);
-      assertThat(piece.head().originSequence()).isEqualTo(7 + before);
-      before += piece.events().count();
-    }
-    assertThat(before).isEqualTo(30);
-  }
-
-  @Test
-  void aPublicationIsRepeatedIfAPieceIs() {
-    Answer answer = publish(1, 30, 60_000);
-    results.get(0).complete(List.of(new Published(4, true)));
-    passTimers();
-    for (int i = 1; i < entries.size(); i++) {
-      answer(i, 10L * i);
-    }
-    assertThat(answer.result())
-        .isCompletedWithValue(new Published(10L * (entries.size() - 1), true));
-  }
-
-  @Test
-  void theRefusalOfAPieceIsTheAnswer() {
-    Answer answer = publish(1, 30, 60_000);
+    Answer answer = new Answer();
+    assertThat(gate.append(head, TestShards.events(1, 30, 60_000), answer)).isTrue();
+    assertThat(entries).hasSize(1);
+    Publish publish = (Publish) entries.get(0).records().get(0);
+    assertThat(publish.head().sequence()).isEqualTo(101);
+    assertThat(publish.events().count()).isEqualTo(30);
     Refused refused = new Refused(JournalRefusalReason.STORE_FULL, "full");
-    answer(0, 1);
-    results.get(1).complete(List.of(refused));
-    for (int i = 2; i < entries.size(); i++) {
-      answer(i, 1);
-    }
+    results.get(0).complete(List.of(refused));
     assertThat(answer.result()).isCompletedWithValue(refused);
   }
 
   @Test
-  void anExpectationKeepsAPublicationInOnePiece() {
-    PublishHead head = TestEntries.head(1, "a", "p", 1, 0, 1, 0, 0);
-    assertThat(gate.append(head, TestShards.events(1, 30, 60_000), new Answer())).isTrue();
-    assertThat(entries).hasSize(1);
+  void aPublicationThatFitsInNoEntryIsRefused() {
     ByteBuffer tooMuch = TestShards.events(1, 80, 60_000);
+    PublishHead head = TestShards.head(1, "a", "p", 1);
     assertThatThrownBy(() -> gate.append(head, tooMuch, new Answer()))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("expectation");
+        .hasMessageContaining("events of a publication")
+        .hasMessageContaining("expected: less than");
+    assertThat(gate.pendingBytes()).isZero();
   }
 
   @Test

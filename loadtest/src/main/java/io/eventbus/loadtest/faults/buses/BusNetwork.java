@@ -1,8 +1,8 @@
 package io.eventbus.loadtest.faults.buses;
 
 import io.eventbus.loadtest.driver.DriverException;
-import io.eventbus.loadtest.driver.SystemCommand;
 import io.eventbus.loadtest.driver.DriverStopHook;
+import io.eventbus.loadtest.driver.SystemCommand;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;

@@ -7,8 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Queue of deliveries from one loop to the subscribers of another. At most {@link #LIMIT} bytes
- * wait in between: beyond that publishers wait.
+ * Queue of deliveries from a loop to the subscribers of another, or to many of its own. At most
+ * {@link #LIMIT} bytes wait in between: beyond that publishers wait. A delivery to thousands is
+ * several tasks, so that others come in between.
  */
 public final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item> {
   /**
@@ -24,35 +25,66 @@ public final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item>
 
   private static final Logger LOG = LoggerFactory.getLogger(DeliveryHandOver.class);
 
-  /** Delivery with its subscribers. */
+  /** Delivery with its subscribers: those from an index up to another one. */
   static final class Item {
     private @Nullable Delivery delivery;
     private RouteTarget[] targets = NONE;
+    private int from;
+    private int to;
   }
 
   public DeliveryHandOver(Executor destination) {
     super(destination, LIMIT);
   }
 
-  /**
-   * Adds a delivery, source loop only. Returns true if it is the first of a batch, so that a flush
-   * is due.
-   */
-  public boolean add(Delivery delivery, RouteTarget[] targets) {
-    delivery.retain();
-    boolean first = isFlushed();
-    int work = work(delivery, targets);
-    Item item = append(work, delivery.ownBytes() + (long) TARGET_BYTES * work);
-    item.delivery = delivery;
-    item.targets = targets;
-    flushIfLarge();
-    return first;
+  /** Returns whether a delivery to these subscribers is more than the work of one task. */
+  public static boolean isLarge(Delivery delivery, RouteTarget[] targets) {
+    return end(delivery, targets, 0) < targets.length;
   }
 
-  private static int work(Delivery delivery, RouteTarget[] targets) {
+  /** Returns the end of the subscribers from an index on that are the work of one task. */
+  private static int end(Delivery delivery, RouteTarget[] targets, int from) {
     int work = 0;
-    for (RouteTarget target : targets) {
-      work += target.work(delivery.events());
+    int to = from;
+    while (to < targets.length && work < TASK_WORK) {
+      work += targets[to++].work(delivery.events());
+    }
+    return to;
+  }
+
+  /**
+   * Adds a delivery, source loop only. Returns true if a batch was begun for it, so that a flush is
+   * due.
+   */
+  public boolean add(Delivery delivery, RouteTarget[] targets) {
+    boolean begun = false;
+    long bytes = delivery.ownBytes();
+    int from = 0;
+    do {
+      int to = end(delivery, targets, from);
+      begun |= isFlushed();
+      add(delivery, targets, from, to, bytes);
+      bytes = 0;
+      from = to;
+    } while (from < targets.length);
+    return begun;
+  }
+
+  private void add(Delivery delivery, RouteTarget[] targets, int from, int to, long bytes) {
+    delivery.retain();
+    int work = work(delivery, targets, from, to);
+    Item item = append(work, bytes + (long) TARGET_BYTES * work);
+    item.delivery = delivery;
+    item.targets = targets;
+    item.from = from;
+    item.to = to;
+    flushIfLarge();
+  }
+
+  private static int work(Delivery delivery, RouteTarget[] targets, int from, int to) {
+    int work = 0;
+    for (int i = from; i < to; i++) {
+      work += targets[i].work(delivery.events());
     }
     return work;
   }
@@ -69,9 +101,9 @@ public final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item>
       return;
     }
     OutOfMemoryError endOfHeap = null;
-    for (RouteTarget target : item.targets) {
+    for (int i = item.from; i < item.to; i++) {
       try {
-        offer(target, delivery);
+        offer(item.targets[i], delivery);
       } catch (OutOfMemoryError e) {
         endOfHeap = e;
       }

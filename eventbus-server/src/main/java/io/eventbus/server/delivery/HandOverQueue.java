@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Queue of work from one loop to another: collected during a read cycle, then handed over as one
- * task, in order.
+ * Queue of work from one loop to another, or to itself for later: collected during a read cycle,
+ * then handed over as one task, in order.
  *
  * <p>The source loop adds and flushes; the destination loop processes the batch. Beyond a limit of
  * what waits in between, {@link #isFull} tells the source to wait. Batches and their items are
@@ -22,22 +22,17 @@ import org.slf4j.LoggerFactory;
  */
 public abstract class HandOverQueue<T> {
   /** Maximum work of one task at the destination, so that other tasks come in between. */
-  private static final int BATCH_WORK = 512;
+  static final int TASK_WORK = 512;
 
   private static final Logger LOG = LoggerFactory.getLogger(HandOverQueue.class);
 
   /** Items of one read cycle, in order. */
-  private final class Batch implements MeasuredTask {
+  private final class Batch implements Runnable {
     // Those behind size are kept for reuse.
     private Object[] items = new Object[16];
     private int size;
     private int work;
     private long load;
-
-    @Override
-    public int work() {
-      return work;
-    }
 
     T add() {
       if (size == items.length) {
@@ -56,6 +51,7 @@ public abstract class HandOverQueue<T> {
 
     @Override
     public void run() {
+      long began = System.nanoTime();
       int next = 0;
       OutOfMemoryError endOfHeap = null;
       try {
@@ -67,6 +63,7 @@ public abstract class HandOverQueue<T> {
           }
         }
       } finally {
+        pace.took(work, System.nanoTime() - began);
         // After an error here the rest is lost, but the queue goes on.
         discardFrom(next);
       }
@@ -105,11 +102,12 @@ public abstract class HandOverQueue<T> {
 
     private void done() {
       long freed = load;
+      pace.leaves(work);
       size = 0;
       work = 0;
       load = 0;
       spare.set(this);
-      if (waiting.addAndGet(-freed) < limit / 2 && !waiters.isEmpty()) {
+      if (waiting.addAndGet(-freed) < limit / 2 && !pace.isSlow(2) && !waiters.isEmpty()) {
         waiters.wake();
       }
     }
@@ -120,6 +118,7 @@ public abstract class HandOverQueue<T> {
   private final AtomicReference<@Nullable Batch> spare = new AtomicReference<>();
   // Load that was flushed and not processed.
   private final AtomicLong waiting = new AtomicLong();
+  private final HandOverPace pace = new HandOverPace();
   private final WakeupList waiters = new WakeupList();
   private @Nullable Batch open;
 
@@ -168,7 +167,7 @@ public abstract class HandOverQueue<T> {
   /** Hands over what was added if it is the work of one task; source loop only. */
   protected final void flushIfLarge() {
     Batch batch = open;
-    if (batch != null && batch.work >= BATCH_WORK) {
+    if (batch != null && batch.work >= TASK_WORK) {
       flush();
     }
   }
@@ -176,6 +175,11 @@ public abstract class HandOverQueue<T> {
   /** Returns whether nothing was added since the last flush; source loop only. */
   protected final boolean isFlushed() {
     return open == null;
+  }
+
+  /** Returns whether nothing waits or is being processed; source loop only. */
+  public final boolean isIdle() {
+    return open == null && waiting.get() == 0;
   }
 
   /** Hands over what was added to the destination; source loop only. */
@@ -188,6 +192,7 @@ public abstract class HandOverQueue<T> {
     long flushed = batch.load;
     boolean taken = false;
     waiting.addAndGet(flushed);
+    pace.enters(batch.work);
     try {
       destination.execute(batch);
       taken = true;
@@ -200,14 +205,15 @@ public abstract class HandOverQueue<T> {
         // For the next flush: nothing of it may be lost.
         open = batch;
         waiting.addAndGet(-flushed);
+        pace.leaves(batch.work);
       }
     }
   }
 
-  /** Returns whether more than the limit waits; source loop only. */
+  /** Returns whether more than the limit waits, or for too long; source loop only. */
   public final boolean isFull() {
     Batch batch = open;
-    return waiting.get() + (batch == null ? 0 : batch.load) > limit;
+    return waiting.get() + (batch == null ? 0 : batch.load) > limit || pace.isSlow(1);
   }
 
   /** Calls back when the queue is no longer full; source loop only. */

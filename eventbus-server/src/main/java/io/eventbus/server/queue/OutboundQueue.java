@@ -85,6 +85,7 @@ public final class OutboundQueue implements Outbound {
   private boolean mayBlock = true;
   private int idleTicks;
   private volatile long queued;
+  private volatile long crowdedAbove;
   private boolean usedSinceTick;
   private boolean closed;
   private long heapBytes;
@@ -112,6 +113,7 @@ public final class OutboundQueue implements Outbound {
     this.context = context;
     this.sink = sink;
     this.bound = context.limits().queueBytes();
+    this.crowdedAbove = bound / 2;
     this.backlog = new Backlog(context, bound);
     this.ring = backlog.ring();
     this.writer = new QueueWriter(context, sink, credit);
@@ -130,7 +132,7 @@ public final class OutboundQueue implements Outbound {
 
   @Override
   public boolean isCrowded() {
-    return full || queued > bound / 2;
+    return full || queued > crowdedAbove;
   }
 
   @Override
@@ -158,7 +160,7 @@ public final class OutboundQueue implements Outbound {
   public void share(@Nullable ConnectionQuota share) {
     quotas = share;
     if (share == null) {
-      backlog.bound(bound);
+      setBound(bound);
     } else {
       share.holds(queued);
     }
@@ -170,7 +172,14 @@ public final class OutboundQueue implements Outbound {
    */
   private void rebound() {
     long own = quotas == null ? bound : quotas.queueBound(bound);
-    backlog.bound(context.memory().queueBound(own));
+    setBound(context.memory().queueBound(own));
+  }
+
+  private void setBound(long bytes) {
+    if (bytes != backlog.bound()) {
+      backlog.bound(bytes);
+      crowdedAbove = bytes / 2;
+    }
   }
 
   @Override

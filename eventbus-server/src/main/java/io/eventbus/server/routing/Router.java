@@ -47,7 +47,7 @@ public final class Router {
   private final RemoteForwarder remote;
   private final LoopRoutes routes;
   private final JournalRoutes journals;
-  private final @Nullable DeliveryHandOver[] handOvers;
+  private final DeliveryHandOver[] handOvers;
   private final GroupSelector choice = new GroupSelector();
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(Frames.MAX_DELIVER_HEAD);
   private final Runnable flushDue;
@@ -100,7 +100,7 @@ public final class Router {
     this.flushDue = flushDue;
     handOvers = new DeliveryHandOver[loops.count()];
     for (int i = 0; i < handOvers.length; i++) {
-      handOvers[i] = i == loop ? null : new DeliveryHandOver(loops.executor(i));
+      handOvers[i] = new DeliveryHandOver(loops.executor(i));
     }
   }
 
@@ -372,7 +372,7 @@ public final class Router {
 
   private boolean isHandOverFull(Runnable retry) {
     for (DeliveryHandOver handOver : handOvers) {
-      if (handOver != null && handOver.isFull()) {
+      if (handOver.isFull()) {
         handOver.whenNotFull(retry);
         return true;
       }
@@ -694,23 +694,19 @@ public final class Router {
       return;
     }
     DeliveryHandOver handOver = handOvers[to];
-    if (handOver != null) {
-      if (handOver.add(delivery, targets)) {
-        flushDue.run();
+    if (to == loop && handOver.isIdle() && !DeliveryHandOver.isLarge(delivery, targets)) {
+      for (RouteTarget target : targets) {
+        target.subscriber().offer(delivery, target.overflow());
       }
-      return;
-    }
-    for (RouteTarget target : targets) {
-      target.subscriber().offer(delivery, target.overflow());
+    } else if (handOver.add(delivery, targets)) {
+      flushDue.run();
     }
   }
 
   /** Hands over what was collected for other loops; called at the end of a read cycle. */
   public void flush() {
     for (DeliveryHandOver handOver : handOvers) {
-      if (handOver != null) {
-        handOver.flush();
-      }
+      handOver.flush();
     }
   }
 

@@ -3,6 +3,7 @@ package io.eventbus.server.transport;
 import io.eventbus.server.config.ListenConfig;
 import io.eventbus.server.config.TransportType;
 import io.eventbus.server.delivery.Loops;
+import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
@@ -22,6 +23,9 @@ import java.util.function.IntConsumer;
 
 /** Threads that own connections. */
 public final class EventLoops implements Loops {
+  /** Sockets that are served before tasks have their turn; with NIO all that are ready. */
+  private static final int MAX_READY = 64;
+
   private final MultiThreadIoEventLoopGroup group;
   private final Class<? extends ServerChannel> serverChannel;
   private final List<EventLoop> loops = new ArrayList<>();
@@ -34,7 +38,10 @@ public final class EventLoops implements Loops {
    */
   public EventLoops(ListenConfig config) {
     boolean epoll = usesEpoll(config.transport());
-    IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    IoHandlerFactory io =
+        epoll
+            ? EpollIoHandler.newFactory(MAX_READY, DefaultSelectStrategyFactory.INSTANCE)
+            : NioIoHandler.newFactory();
     serverChannel = epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     int count =
         config.eventLoops() == 0 ? Runtime.getRuntime().availableProcessors() : config.eventLoops();
@@ -52,7 +59,7 @@ public final class EventLoops implements Loops {
     @Override
     protected IoEventLoop newChild(
         Executor executor, IoHandlerFactory ioHandlerFactory, Object... args) {
-      return new FairEventLoop(this, executor, ioHandlerFactory);
+      return new FairEventLoop(this, executor, ioHandlerFactory, System::nanoTime);
     }
   }
 

@@ -667,8 +667,19 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     }
   }
 
+  /** Ends; thousands that are lost together take turns with the clients that stay. */
   @Override
   public void channelInactive(ChannelHandlerContext context) {
+    loop.context()
+        .calls()
+        .inSlices(
+            () -> {
+              onInactive();
+              return false;
+            });
+  }
+
+  private void onInactive() {
     if (phase == ConnectionPhase.OPEN) {
       loop.context().bus().stats().countClosedByPeer();
       handler.onClosed();

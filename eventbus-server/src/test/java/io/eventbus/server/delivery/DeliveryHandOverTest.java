@@ -11,6 +11,7 @@ import io.eventbus.server.samples.SampleFrames;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class DeliveryHandOverTest {
@@ -77,6 +78,28 @@ class DeliveryHandOverTest {
     assertThat(add(257, 1)).as("the first of the next").isTrue();
     queue.flush();
     loops.runAll();
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
+  void aDeliveryToThousandsIsSeveralTasks() {
+    List<FakeSubscriber> crowd = IntStream.range(0, 1300).mapToObj(FakeSubscriber::new).toList();
+    RouteTarget[] targets =
+        crowd.stream().map(s -> new RouteTarget(s, Overflow.BLOCK)).toArray(RouteTarget[]::new);
+    Delivery d = delivery(1, 1);
+    assertThat(DeliveryHandOver.isLarge(d, targets)).isTrue();
+    assertThat(DeliveryHandOver.isLarge(d, both)).isFalse();
+    assertThat(queue.add(d, targets)).as("a part is to be flushed").isTrue();
+    d.release();
+    assertThat(loops.submitted(0)).isEqualTo(2);
+    queue.flush();
+    assertThat(loops.submitted(0)).isEqualTo(3);
+    loops.runOne(0);
+    assertThat(crowd.stream().filter(s -> s.got.size() == 1)).hasSize(512);
+    assertThat(queue.isIdle()).isFalse();
+    loops.runAll();
+    assertThat(crowd).allSatisfy(s -> assertThat(s.got).hasSize(1));
+    assertThat(queue.isIdle()).isTrue();
     assertThat(memory.used()).isZero();
   }
 

@@ -161,6 +161,27 @@ class RouterTest {
   }
 
   @Test
+  void whatIsForThousandsOfTheOwnLoopComesLaterAndInOrder() {
+    subscribe(here, ">");
+    for (int i = 0; i < 600; i++) {
+      subscribe(new FakeSubscriber(0), "crowd");
+    }
+    publish("few", 1, "at once");
+    assertThat(here.got).hasSize(1);
+    publish("crowd", 2, "in parts");
+    publish("few", 3, "behind it");
+    assertThat(here.got).hasSize(1);
+    router.flush();
+    loops.runOne(0);
+    publish("few", 4, "behind it, too");
+    runAll();
+    publish("few", 5, "at once");
+    assertThat(here.got)
+        .extracting(SampleFrames.Delivered::sequence)
+        .containsExactly(1L, 2L, 3L, 4L, 5L);
+  }
+
+  @Test
   void aConnectionGetsAnEventOnceUnderTheStrictestPolicy() {
     subscribe(there, "a.*", null, Overflow.DROP_OLDEST);
     subscribe(there, "a.b", null, Overflow.CONFLATE);

@@ -2,7 +2,6 @@ package io.eventbus.server.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.server.delivery.MeasuredTask;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
@@ -25,8 +24,10 @@ class FairEventLoopTest {
       new FairEventLoop(
           null,
           new ThreadPerTaskExecutor(new DefaultThreadFactory("fair-loop", true)),
-          executor -> new CountingHandler());
+          executor -> new CountingHandler(),
+          () -> this.nanos);
   // Confined to the loop.
+  private long nanos;
   private int reads;
   private final List<Integer> readsBefore = new ArrayList<>();
   private final List<Integer> order = new ArrayList<>();
@@ -63,20 +64,13 @@ class FairEventLoopTest {
     }
   }
 
-  private record Task(int work, Runnable step) implements MeasuredTask {
-    @Override
-    public void run() {
-      step.run();
-    }
-  }
-
   @AfterEach
   void end() {
     loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(60, TimeUnit.SECONDS);
   }
 
-  /** Runs tasks of one amount of work that all wait when the first begins. */
-  private void run(int work) throws InterruptedException {
+  /** Runs tasks of one duration that all wait when the first begins. */
+  private void run(long taskNanos) throws InterruptedException {
     CountDownLatch submitted = new CountDownLatch(1);
     CountDownLatch done = new CountDownLatch(TASKS);
     loop.execute(
@@ -90,13 +84,12 @@ class FairEventLoopTest {
     for (int i = 0; i < TASKS; i++) {
       int number = i;
       loop.execute(
-          new Task(
-              work,
-              () -> {
-                readsBefore.add(reads);
-                order.add(number);
-                done.countDown();
-              }));
+          () -> {
+            readsBefore.add(reads);
+            order.add(number);
+            nanos += taskNanos;
+            done.countDown();
+          });
     }
     submitted.countDown();
     assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
@@ -105,13 +98,13 @@ class FairEventLoopTest {
 
   @Test
   void looksAtTheSocketsAfterEachLongTask() throws InterruptedException {
-    run(FairEventLoop.MAX_WORK);
+    run(FairEventLoop.MAX_TASK_NANOS);
     assertThat(readsBefore).doesNotHaveDuplicates();
   }
 
   @Test
   void runsManyShortTasksTogether() throws InterruptedException {
-    run(FairEventLoop.MAX_WORK / TASKS);
+    run(FairEventLoop.MAX_TASK_NANOS / TASKS);
     assertThat(readsBefore).containsOnly(readsBefore.get(0));
   }
 }

@@ -32,7 +32,8 @@ export async function freePorts(count) {
 
 /**
  * Starts a bus.
- * @returns {Promise<{url: string, admin: string | undefined, directory: string, end: () => Promise<void>, stop: () => Promise<void>}>} when it listens
+ * @returns {Promise<{url: string, admin: string | undefined, directory: string, end: () => Promise<void>,
+ *   kill: () => Promise<void>, stop: () => Promise<void>}>} when it listens
  */
 export async function startBus(args = [], directory = mkdtempSync(join(tmpdir(), 'eventbus-js-'))) {
   const key = join(directory, 'resume-key');
@@ -73,6 +74,11 @@ export async function startBus(args = [], directory = mkdtempSync(join(tmpdir(),
     directory,
     /** Ends the bus, and keeps its directory for another one. */
     end,
+    /** Ends the bus at once, as a crash does. */
+    kill: async () => {
+      kill();
+      await ended;
+    },
     stop: async () => {
       await end();
       rmSync(directory, { recursive: true, force: true });

@@ -15,7 +15,7 @@ JAR = os.environ.get("EVENTBUS_JAR", "")
 class Process:
     """A bus, whose output is kept."""
 
-    def __init__(self, directory: Path, *settings: str) -> None:
+    def __init__(self, directory: Path, *settings: str, port: int = 0) -> None:
         java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
         options = [x for s in settings for x in ("--set", s)]
         self.log = ""
@@ -30,7 +30,7 @@ class Process:
                 "--host",
                 "127.0.0.1",
                 "--port",
-                "0",
+                str(port),
                 *options,
             ],
             cwd=directory,

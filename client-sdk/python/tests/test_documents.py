@@ -43,7 +43,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[
     key = directory / "key"
     key.write_bytes(os.urandom(32))
     key.chmod(0o600)
-    bus = Process(directory, "admin.enabled=false", f"auth.resume-key-file={key}")
+    bus = Process(
+        directory,
+        "admin.enabled=false",
+        f"auth.resume-key-file={key}",
+        f"durable.directory={directory / 'data'}",
+        # Topics of the programs that a journal has to store.
+        "durable.journals=pages orders.> names.>",
+    )
     try:
         bus.ready()
 

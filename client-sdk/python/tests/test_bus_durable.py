@@ -52,7 +52,7 @@ async def take(consumer: eventbus.DurableSubscription, up_to: int) -> list[tuple
     """Takes and settles the events up to a position."""
     events: list[tuple[int, str, str]] = []
     while not events or events[-1][0] < up_to:
-        event = await consumer.get(60)
+        event = await consumer.get(120)
         events.append((event.position, event.topic, event.text()))
     consumer.settle()
     return events
@@ -123,7 +123,7 @@ def test_a_bus_that_was_killed(tmp_path: Path) -> None:
             if event.position == 40:
                 is_handled.set()
 
-        async with eventbus.connect(running.url, reconnect=RECONNECT) as client:
+        async with eventbus.connect(running.url, reconnect=RECONNECT, confirm_timeout=120) as client:
             client.on_disconnected(lambda _: down.set())
             await client.durable("billing", "orders.>", start=Start.FIRST, handler=handle)
             assert [p.position for p in await publish(client, 1, 20)] == list(range(1, 21))
@@ -158,6 +158,6 @@ def test_a_bus_that_was_killed(tmp_path: Path) -> None:
         with connect_sync(buses[0].url) as client:
             assert client.publish("orders.1", "44", expected=43).position == 44
             with client.durable("billing", "orders.>") as billing:
-                assert billing.get(60).position == 44
+                assert billing.get(120).position == 44
     finally:
         buses[0].stop()

@@ -21,9 +21,9 @@ before(async () => {
 });
 after(() => bus?.stop());
 
-/** Connects for a test, also one that fails. */
+/** Connects for a test, also one that fails, with time for a bus that starts again. */
 async function open(t, options) {
-  const client = await connect(options);
+  const client = await connect({ confirmTimeout: 120_000, ...(typeof options === 'string' ? { url: options } : options) });
   t.after(() => client.close({ timeout: 0 }));
   return client;
 }

@@ -121,7 +121,7 @@ test('publishes wait for a bus that restarts, and arrive once', { skip }, async 
   const first = await startBus(['--port', '0', '--set', 'admin.enabled=false']);
   t.after(() => first.stop());
   const { port } = new URL(first.url);
-  const client = await connect({ url: first.url, reconnect: { initialDelay: 20, maxDelay: 200 } });
+  const client = await connect({ url: first.url, confirmTimeout: 120_000, reconnect: { initialDelay: 20, maxDelay: 200 } });
   const got = [];
   const subscription = client.subscribe('again', { overflow: 'DROP_OLDEST' }, event => { got.push(event.text()); });
   await subscription.ready;

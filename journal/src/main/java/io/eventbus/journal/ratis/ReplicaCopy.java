@@ -236,15 +236,30 @@ final class ReplicaCopy {
 
   private Copied receive(String member, ShardDirectory directory)
       throws IOException, InterruptedException {
-    try (ShardStore store =
+    ShardStore store =
         ShardStore.open(
             directory.store(),
             new StoreIdentity(options.group(), options.member()),
             options.tuning().store(),
             options.resources(),
-            failure -> {})) {
+            failure -> {});
+    try {
       return new CopyReceiver(options.group(), options.member(), source(member), progress(member))
           .copy(store, directory.least());
+    } finally {
+      close(store);
+    }
+  }
+
+  /**
+   * Closes a store, whose files the next attempt deletes. Only a flush may hold it up, which has a
+   * deadline.
+   */
+  private static void close(ShardStore store) throws InterruptedException {
+    while (!store.tryClose()) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw new InterruptedException("store " + store.directory() + ": not closed");
+      }
     }
   }
 

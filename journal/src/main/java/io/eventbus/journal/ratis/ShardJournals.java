@@ -64,14 +64,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Journals of a bus that has a replica of one shard, perhaps the only one. After a failure of the
- * disk the replica is opened anew, again and again; meanwhile everything that is asked for is
- * unavailable.
+ * disk the replica is opened anew, again and again, with pauses; meanwhile everything that is asked
+ * for is unavailable.
  */
 public final class ShardJournals implements Journals, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ShardJournals.class);
 
-  private static final long MIN_PAUSE_MILLIS = 1_000;
-  private static final long MAX_PAUSE_MILLIS = 30_000;
   private static final long MAX_CLOSE_SECONDS = 90;
 
   private final ShardOptions options;
@@ -83,11 +81,12 @@ public final class ShardJournals implements Journals, AutoCloseable {
   private volatile JournalCatalog catalog = JournalCatalog.of(List.of());
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+  private final RestartPause pause = new RestartPause(System::nanoTime);
   private volatile boolean closed;
   private volatile boolean knowsJournals;
   // Set while this replica gets a copy, and has not caught up since.
   private volatile @Nullable ReplicaCopy copy;
-  // The shard that is to be closed; confined to the opener, and to the end.
+  // The shard whose files are not free yet; confined to the opener, and to the end.
   private @Nullable ShardServer last;
 
   private ShardJournals(ShardOptions options) {
@@ -141,12 +140,20 @@ public final class ShardJournals implements Journals, AutoCloseable {
     Life life = new Life();
     ShardServer opened = ShardServer.open(options, life);
     last = opened;
+    opened.start();
     catalog = opened.catalog();
     knowsJournals |= opened.store().applied().index() > 0;
     current = opened;
     learned.forEach(opened::learn);
     life.begin();
-    var unused = opened.ready().thenRun(() -> ready.complete(null));
+    var unused =
+        opened
+            .ready()
+            .thenRun(
+                () -> {
+                  pause.ready();
+                  ready.complete(null);
+                });
   }
 
   /** Observer of a shard from its opening to its failure. */
@@ -171,7 +178,8 @@ public final class ShardJournals implements Journals, AutoCloseable {
       synchronized (this) {
         begin = behind;
       }
-      replace(begin < 0 ? () -> reopen(MIN_PAUSE_MILLIS) : () -> beginCopy(begin));
+      current = null;
+      afterPause(begin < 0 ? ShardJournals.this::reopen : () -> beginCopy(begin));
     }
 
     @Override
@@ -204,18 +212,34 @@ public final class ShardJournals implements Journals, AutoCloseable {
     }
   }
 
-  private void replace(Runnable next) {
-    current = null;
+  /** Closes the shard, and does a task behind a pause. */
+  private void afterPause(Runnable task) {
+    long millis = pause.next();
+    if (millis > 0) {
+      LOG.warn("{}: goes on in {} ms", options.shown(), millis);
+    }
+    later(0, () -> whenClosed(() -> later(millis, task)));
+  }
+
+  /** Does a task when nobody uses the files of the shard any more, which readers may still do. */
+  private void whenClosed(Runnable task) {
+    if (closeLast()) {
+      task.run();
+    } else {
+      later(0, () -> whenClosed(task));
+    }
+  }
+
+  private void later(long millis, Runnable task) {
     try {
-      opener.execute(next);
+      var unused = opener.schedule(task, millis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       // The journals end.
       LOG.debug("{}: not opened anew", options.shown(), e);
     }
   }
 
-  private void reopen(long pauseMillis) {
-    closeLast();
+  private void reopen() {
     if (closed) {
       return;
     }
@@ -223,17 +247,12 @@ public final class ShardJournals implements Journals, AutoCloseable {
       openShard();
       LOG.info("{}: opened anew", options.shown());
     } catch (IOException | RuntimeException e) {
-      LOG.error("{}: not opened, next try in {} ms", options.shown(), pauseMillis, e);
-      var unused =
-          opener.schedule(
-              () -> reopen(Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS)),
-              pauseMillis,
-              TimeUnit.MILLISECONDS);
+      LOG.error("{}: not opened", options.shown(), e);
+      afterPause(this::reopen);
     }
   }
 
   private void beginCopy(long begin) {
-    closeLast();
     if (closed) {
       return;
     }
@@ -241,7 +260,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
       ReplicaCopy.want(options, begin);
     } catch (IOException | RuntimeException e) {
       LOG.error("{}: no copy can be taken", options.shown(), e);
-      reopen(MIN_PAUSE_MILLIS);
+      reopen();
       return;
     }
     copy();
@@ -253,7 +272,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     try {
       if (taken.run()) {
         keepLogs(taken);
-        reopen(MIN_PAUSE_MILLIS);
+        reopen();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -267,8 +286,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
       return;
     }
     Map<String, CompletableFuture<byte[]>> unused = taken.keepLogs();
-    var unusedTask =
-        opener.schedule(() -> keepLogs(taken), ReplicaCopy.TELL.toMillis(), TimeUnit.MILLISECONDS);
+    later(ReplicaCopy.TELL.toMillis(), () -> keepLogs(taken));
   }
 
   /** Other replicas, by the addresses that are known here. */
@@ -295,12 +313,14 @@ public final class ShardJournals implements Journals, AutoCloseable {
     }
   }
 
-  private void closeLast() {
+  /** Returns whether nobody uses the files of the shard any more. */
+  private boolean closeLast() {
     ShardServer shard = last;
-    last = null;
-    if (shard != null) {
-      shard.close();
+    if (shard != null && !shard.tryClose()) {
+      return false;
     }
+    last = null;
+    return true;
   }
 
   private void tell(ShardChanges changes, boolean leads) {
@@ -628,6 +648,8 @@ public final class ShardJournals implements Journals, AutoCloseable {
       Thread.currentThread().interrupt();
       return;
     }
-    closeLast();
+    if (!closeLast()) {
+      LOG.error("{}: still read, its files stay locked until the process ends", options.shown());
+    }
   }
 }

@@ -104,6 +104,7 @@ final class ShardServer implements AutoCloseable {
   private @Nullable ShardStateMachine machine;
   private volatile @Nullable ShardRaft raft;
   private volatile @Nullable ShardGate gate;
+  private boolean stopped;
 
   private ShardServer(
       ShardOptions options,
@@ -147,11 +148,9 @@ final class ShardServer implements AutoCloseable {
   }
 
   /**
-   * Opens a replica; creates it if there is none. The only one has then applied everything that its
-   * log has; one of several may have to wait for others, see {@link #ready}.
+   * Opens the files of a replica; creates them if there are none. It is started, or closed.
    *
-   * @throws IOException if its files are missing, damaged, another's or in use, saying which, or if
-   *     it is not ready in time
+   * @throws IOException if its files are missing, damaged, another's or in use, saying which
    */
   static ShardServer open(ShardOptions options, Observer observer) throws IOException {
     ShardReplicas replicas = options.replicas();
@@ -179,16 +178,17 @@ final class ShardServer implements AutoCloseable {
     }
     ShardServer shard = new ShardServer(options, observer, directory, store, network);
     failures.owner = shard;
-    try {
-      shard.start();
-      return shard;
-    } catch (IOException | RuntimeException e) {
-      shard.close();
-      throw e;
-    }
+    return shard;
   }
 
-  private void start() throws IOException {
+  /**
+   * Starts the replica. The only one has then applied everything that its log has; one of several
+   * may have to wait for others, see {@link #ready}.
+   *
+   * @throws IOException if its files do not belong together, or it is not ready in time; it is to
+   *     be closed then
+   */
+  void start() throws IOException {
     catalog = CatalogRows.read(store);
     Shard rules = new Shard(options.tuning().limits(), Shard.CACHE_BYTES);
     ShardStateMachine created = new ShardStateMachine(store, rules, new MachineObserver());
@@ -524,12 +524,35 @@ final class ShardServer implements AutoCloseable {
         : open.change(members);
   }
 
+  @Override
+  public void close() {
+    boolean unused = tryClose();
+  }
+
   /**
    * Ends the shard, and fails the calls that wait. What the store has in memory is brought to its
    * disk, unless it has failed.
+   *
+   * @return false if the store is still read after 10 s: nobody else can use the files then, and
+   *     this is to be called again
    */
-  @Override
-  public void close() {
+  synchronized boolean tryClose() {
+    if (!stopped) {
+      stopped = true;
+      stop();
+    }
+    if (!store.tryClose()) {
+      return false;
+    }
+    try {
+      directory.close();
+    } catch (IOException e) {
+      LOG.error("{}: not released", options.shown(), e);
+    }
+    return true;
+  }
+
+  private void stop() {
     ShardRaft started = raft;
     boolean worked = !failed.getAndSet(true);
     if (worked && started != null && network != null) {
@@ -549,24 +572,20 @@ final class ShardServer implements AutoCloseable {
     if (source != null) {
       source.close();
     }
-    closeAll(started);
+    stopRaft(started);
     timers.shutdownNow();
     submitter.shutdownNow();
     workers.shutdownNow();
   }
 
-  private void closeAll(@Nullable ShardRaft started) {
-    try (directory) {
-      try {
-        boolean closes = machine != null && machine.end();
-        if (started != null) {
-          if (closes) {
-            started.awaitClosed();
-          }
-          started.close();
+  private void stopRaft(@Nullable ShardRaft started) {
+    try {
+      boolean closes = machine != null && machine.end();
+      if (started != null) {
+        if (closes) {
+          started.awaitClosed();
         }
-      } finally {
-        store.close();
+        started.close();
       }
     } catch (IOException | RuntimeException e) {
       LOG.error("{}: not closed", options.shown(), e);

@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Rows of a shard on the disk. One thread applies entries by batches; any thread reads by leases.
@@ -16,6 +18,7 @@ import org.rocksdb.WriteBatch;
  * StoreFailedException}. It is closed then, and opened anew.
  */
 public final class ShardStore implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ShardStore.class);
   private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
   private static final long POLL_MILLIS = 5;
@@ -266,9 +269,13 @@ public final class ShardStore implements AutoCloseable {
     return true;
   }
 
-  /** Closes the store within 10 s. */
-  @Override
-  public void close() {
+  /**
+   * Does what {@link #close(Duration)} says within 10 s, and tells in the log of leases that keep
+   * the store open. Until it is closed nobody may open or delete its files.
+   *
+   * @return false if it is not closed: this is to be called again
+   */
+  public boolean tryClose() {
     boolean closed = false;
     try {
       closed = close(CLOSE_TIMEOUT);
@@ -276,6 +283,19 @@ public final class ShardStore implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     if (!closed) {
+      LOG.warn(
+          "store {}: not closed, it has {} leases after {} (expected: none)",
+          directory,
+          leases.open(),
+          CLOSE_TIMEOUT);
+    }
+    return closed;
+  }
+
+  /** Closes the store within 10 s. */
+  @Override
+  public void close() {
+    if (!tryClose()) {
       throw new IllegalStateException(
           "store "
               + directory

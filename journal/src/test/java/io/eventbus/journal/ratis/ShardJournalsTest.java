@@ -33,6 +33,7 @@ import io.eventbus.journal.state.ShardChanges;
 import io.eventbus.journal.state.ShardLimits;
 import io.eventbus.journal.state.ShardModels;
 import io.eventbus.journal.store.FlushPolicy;
+import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreLease;
 import io.eventbus.journal.store.TestStores;
 import io.eventbus.protocol.TopicFilter;
@@ -203,6 +204,27 @@ class ShardJournalsTest {
     }
   }
 
+  @Test
+  void aShardThatFailsWhileItIsReadIsOpenedAnewWhenItsReaderHasEnded() throws Exception {
+    try (ShardJournals journals = open()) {
+      int journal = TestShards.create(journals, TestShards.definition("orders"));
+      TestShards.await(TestShards.publish(journals, journal, "a", "p", 1, 1).result());
+      ShardStore store = journals.shard().store();
+      try (StoreLease lease = store.lease()) {
+        assertThat(lease).isNotNull();
+        TestStores.fail(store);
+        TestReplicas.until("the shard is being closed", () -> TestStores.isClosing(store));
+        // Waits for the end of the attempt that is under way.
+        assertThat(store.close(Duration.ofMillis(1))).isFalse();
+        ShardOptions options = TestShards.options(directory);
+        assertThatThrownBy(() -> ReplicaCopy.want(options, 1))
+            .isInstanceOf(IOException.class)
+            .hasMessageContaining("in use");
+      }
+      assertThat(repeat(journals, journal, 2)).isEqualTo(new Published(2, false));
+    }
+  }
+
   private static void awaitLatch(CountDownLatch latch) {
     try {
       assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
@@ -240,13 +262,13 @@ class ShardJournalsTest {
             failures.add(cause);
           }
         };
-    try (ShardServer shard = ShardServer.open(TestShards.options(directory), observer)) {
+    try (ShardServer shard = TestShards.open(TestShards.options(directory), observer)) {
       CompletableFuture<List<RecordResult>> answer = shard.append(new byte[] {9, 9, 9});
       assertThat(failures.poll(30, TimeUnit.SECONDS)).hasMessageContaining("size");
       assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS)).isNotNull();
     }
     assertThat(failures).as("told once").isEmpty();
-    assertThatThrownBy(() -> ShardServer.open(TestShards.options(directory), observer))
+    assertThatThrownBy(() -> TestShards.open(TestShards.options(directory), observer))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("failed while it applied its log");
     assertThat(failures).hasSize(1);

@@ -124,6 +124,18 @@ final class TestShards {
             tuning.copyBytesPerSecond()));
   }
 
+  /** Opens and starts a shard. */
+  static ShardServer open(ShardOptions options, ShardServer.Observer observer) throws IOException {
+    ShardServer shard = ShardServer.open(options, observer);
+    try {
+      shard.start();
+      return shard;
+    } catch (IOException | RuntimeException e) {
+      shard.close();
+      throw e;
+    }
+  }
+
   /** Opens the store of a shard that is closed. */
   static ShardStore openStore(ShardOptions options) throws IOException {
     return ShardStore.open(

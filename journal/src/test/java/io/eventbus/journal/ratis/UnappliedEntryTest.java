@@ -62,7 +62,7 @@ class UnappliedEntryTest {
   }
 
   private ShardServer open(Path root) throws IOException {
-    return ShardServer.open(
+    return TestShards.open(
         options(root),
         new ShardServer.Observer() {
           @Override

@@ -65,6 +65,15 @@ public final class TestStores {
     store.failure().fail("planted", null);
   }
 
+  /** Returns whether a store gives no more leases, as it is being closed. */
+  public static boolean isClosing(ShardStore store) {
+    boolean open = store.leases().acquire();
+    if (open) {
+      store.leases().release();
+    }
+    return !open;
+  }
+
   /** Commits one row as the entry of an index. */
   public static void put(ShardStore store, long index, byte[] key, byte[] value) {
     try (StoreBatch batch = store.begin()) {

@@ -127,7 +127,20 @@ final class ShardDuties {
   /** Does what is due. */
   void perform() throws InterruptedException, ExecutionException {
     long now = clock.stamp();
-    release(now);
+    ExecutionException failure = null;
+    try {
+      release(now);
+    } catch (ExecutionException e) {
+      // The next round tries again; the other duties are done in this one.
+      failure = e;
+    }
+    performOthers(now);
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private void performOthers(long now) throws InterruptedException, ExecutionException {
     if (now >= nextRetention) {
       nextRetention = now + RETENTION_INTERVAL_MILLIS;
       retain(now);
@@ -194,8 +207,8 @@ final class ShardDuties {
     }
     for (Map.Entry<Integer, Long> next : Map.copyOf(due).entrySet()) {
       if (next.getValue() <= now) {
-        due.remove(next.getKey());
         releaseAll(next.getKey(), now);
+        due.remove(next.getKey());
       }
     }
   }

@@ -1,30 +1,41 @@
 package io.eventbus.journal.ratis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
 import io.eventbus.journal.FullPolicy;
+import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
+import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.CursorState;
 import io.eventbus.journal.RecordResult.Published;
 import io.eventbus.journal.Retention;
+import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.TestEntries;
 import io.eventbus.journal.ratis.TestShards.Answer;
 import io.eventbus.journal.ratis.TestShards.Read;
+import io.eventbus.journal.read.JournalPositions;
 import io.eventbus.journal.state.Keys;
+import io.eventbus.journal.state.ShardChanges;
 import io.eventbus.journal.state.ShardLimits;
+import io.eventbus.journal.store.FlushPolicy;
 import io.eventbus.journal.store.ShardStore;
+import io.eventbus.journal.store.StoreLease;
 import io.eventbus.journal.store.TestStores;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -249,6 +260,63 @@ class ShardDutiesTest {
       while (Objects.requireNonNull(journals.figures(2)).events() > 10) {
         assertThat(System.nanoTime() - begun).isLessThan(Duration.ofSeconds(30).toNanos());
         Thread.sleep(5);
+      }
+    }
+  }
+
+  @Test
+  void aReleaseThatFailsIsTriedAgainAndHoldsUpNoOtherDuty() throws Exception {
+    ShardServer.Observer observer =
+        new ShardServer.Observer() {
+          @Override
+          public void onApplied(JournalCatalog catalog, ShardChanges changes, boolean leads) {}
+
+          @Override
+          public void onFailure(Throwable cause) {}
+        };
+    ShardOptions options =
+        TestShards.withoutDuties(
+            TestShards.options(directory, ShardLimits.DEFAULT, wall::get, FlushPolicy.DEFAULT));
+    try (ShardServer shard = TestShards.open(options, observer)) {
+      RecordResult unused =
+          TestShards.await(
+              shard
+                  .gate()
+                  .submit(
+                      new CreateJournal(TestShards.definition("orders", new Retention(0, 0, 10)))));
+      for (int i = 1; i <= 25; i++) {
+        Answer answer = new Answer();
+        PublishHead head = TestEntries.head(1, "a", "p", i, i - 1, 0, 0, i == 25 ? 5_000 : 0);
+        assertThat(shard.gate().append(head, TestShards.events(i, 1, 20), answer)).isTrue();
+        unused = TestShards.await(answer.result());
+      }
+      List<String> asked = new ArrayList<>();
+      ShardDuties duties =
+          new ShardDuties(
+              shard.store(),
+              record -> {
+                asked.add(record.getClass().getSimpleName());
+                return asked.equals(List.of("Release"))
+                    ? CompletableFuture.failedFuture(new JournalsUnavailableException("planted"))
+                    : shard.gate().submit(record);
+              },
+              shard::catalog,
+              new ShardClock(wall.get(), wall::get, System::nanoTime));
+      duties.begin();
+      wall.addAndGet(5_000);
+      assertThatThrownBy(duties::perform)
+          .isInstanceOf(ExecutionException.class)
+          .hasMessageContaining("planted");
+      assertThat(asked).startsWith("Release", "Trim");
+      asked.clear();
+      asked.add("again");
+      duties.perform();
+      assertThat(asked).startsWith("again", "Release");
+      asked.clear();
+      duties.perform();
+      assertThat(asked).as("done").isEmpty();
+      try (StoreLease rows = shard.store().lease()) {
+        assertThat(Objects.requireNonNull(JournalPositions.counters(rows, 1)).delayed()).isZero();
       }
     }
   }

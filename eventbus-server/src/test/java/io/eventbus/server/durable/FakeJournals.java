@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FakeJournals implements Journals {
   private final MapRows rows = new MapRows();
-  private final Shard shard = new Shard(ShardLimits.DEFAULT, Shard.CACHE_BYTES);
+  private final Shard shard = new Shard(ShardLimits.DEFAULT, Shard.CACHE_BYTES, true);
   private final List<JournalListener> listeners = new ArrayList<>();
   private final List<AppliedChanges> told = new ArrayList<>();
   private final List<Runnable> held = new ArrayList<>();

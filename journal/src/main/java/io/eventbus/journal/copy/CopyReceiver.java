@@ -90,10 +90,7 @@ public final class CopyReceiver {
    * @throws io.eventbus.journal.rows.StoreFailedException if the store fails
    */
   public Copied copy(ShardStore into, long least) throws IOException, InterruptedException {
-    CopyHead head = CopyHead.decode(source.ask(request(Kind.OPEN, least, 0)));
-    if (head.applied().index() < least) {
-      throw malformed("entry " + head.applied().index() + " (expected: at least " + least + ")");
-    }
+    CopyHead head = open(least);
     try (StoreLoader loader = into.loader()) {
       boolean more = true;
       for (int number = 0; more; number++) {
@@ -107,6 +104,25 @@ public final class CopyReceiver {
       loader.finish(head.applied(), FLUSH_TIMEOUT);
     }
     return new Copied(head.applied(), head.configuration(), rows, bytes);
+  }
+
+  /**
+   * Begins a copy, and ends it at once.
+   *
+   * @param least the least entry that the copy has to have
+   * @throws IOException if the source does not answer
+   * @throws LinkServiceException if the source refuses
+   */
+  public void probe(long least) throws IOException, InterruptedException {
+    close(open(least).number());
+  }
+
+  private CopyHead open(long least) throws IOException, InterruptedException {
+    CopyHead head = CopyHead.decode(source.ask(request(Kind.OPEN, least, 0)));
+    if (head.applied().index() < least) {
+      throw malformed("entry " + head.applied().index() + " (expected: at least " + least + ")");
+    }
+    return head;
   }
 
   private CopyRequest request(Kind kind, long number, int slice) {

@@ -95,6 +95,25 @@ final class ReplicaCopy {
     }
   }
 
+  /**
+   * Returns whether another replica would send a copy now. A replica whose rows are damaged may
+   * give them up only then: the others may have the same damage.
+   *
+   * @param least the least entry that the copy has to have
+   */
+  boolean isOffered(long least) throws InterruptedException {
+    askAll();
+    for (String source : sources()) {
+      try {
+        receiver(source).probe(least);
+        return true;
+      } catch (IOException | LinkServiceException e) {
+        LOG.info("{}: {} offers no copy: {}", options.shown(), source, e.getMessage());
+      }
+    }
+    return false;
+  }
+
   /** Copies; returns whether the files are complete, false if this was stopped before. */
   boolean run() throws InterruptedException {
     long pause = MIN_PAUSE_MILLIS;
@@ -244,8 +263,7 @@ final class ReplicaCopy {
             options.resources(),
             failure -> {});
     try {
-      return new CopyReceiver(options.group(), options.member(), source(member), progress(member))
-          .copy(store, directory.least());
+      return receiver(member).copy(store, directory.least());
     } finally {
       close(store);
     }
@@ -261,6 +279,10 @@ final class ReplicaCopy {
         throw new InterruptedException("store " + store.directory() + ": not closed");
       }
     }
+  }
+
+  private CopyReceiver receiver(String member) {
+    return new CopyReceiver(options.group(), options.member(), source(member), progress(member));
   }
 
   private CopyReceiver.Source source(String member) {

@@ -28,6 +28,7 @@ import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.Trim;
 import io.eventbus.journal.read.JournalPositions;
 import io.eventbus.journal.rows.DamagedRowException;
+import io.eventbus.journal.rows.DamagedStoreException;
 import io.eventbus.journal.rows.RowScan;
 import io.eventbus.journal.rows.StoreFailedException;
 import io.eventbus.journal.state.CursorRow;
@@ -145,7 +146,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     knowsJournals |= opened.store().applied().index() > 0;
     current = opened;
     learned.forEach(opened::learn);
-    life.begin();
+    life.begin(opened);
     var unused =
         opened
             .ready()
@@ -158,15 +159,15 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
   /** Observer of a shard from its opening to its failure. */
   private final class Life implements ShardServer.Observer {
-    private boolean open;
-    private boolean failed;
+    private @Nullable ShardServer open;
+    private @Nullable Throwable failure;
     private long behind = -1;
 
     /** Takes note that the shard is open; it may have failed already. */
-    void begin() {
+    void begin(ShardServer opened) {
       synchronized (this) {
-        open = true;
-        if (!failed && behind < 0) {
+        open = opened;
+        if (failure == null && behind < 0) {
           return;
         }
       }
@@ -174,19 +175,32 @@ public final class ShardJournals implements Journals, AutoCloseable {
     }
 
     private void end() {
-      long begin;
+      Runnable next;
       synchronized (this) {
-        begin = behind;
+        next = next();
       }
       current = null;
-      afterPause(begin < 0 ? ShardJournals.this::reopen : () -> beginCopy(begin));
+      afterPause(next);
+    }
+
+    private Runnable next() {
+      long begin = behind;
+      if (begin >= 0) {
+        return () -> beginCopy(begin);
+      }
+      ShardServer shard = open;
+      if (shard != null && failure instanceof DamagedStoreException && options.replicas() != null) {
+        long entry = shard.store().applied().index() + 1;
+        return () -> replaceDamaged(entry);
+      }
+      return ShardJournals.this::reopen;
     }
 
     @Override
     public void onBehind(long begin) {
       synchronized (this) {
         behind = begin;
-        if (!open || failed) {
+        if (open == null || failure != null) {
           return;
         }
       }
@@ -203,8 +217,8 @@ public final class ShardJournals implements Journals, AutoCloseable {
     @Override
     public void onFailure(Throwable cause) {
       synchronized (this) {
-        failed = true;
-        if (!open || behind >= 0) {
+        failure = cause;
+        if (open == null || behind >= 0) {
           return;
         }
       }
@@ -249,6 +263,32 @@ public final class ShardJournals implements Journals, AutoCloseable {
     } catch (IOException | RuntimeException e) {
       LOG.error("{}: not opened", options.shown(), e);
       afterPause(this::reopen);
+    }
+  }
+
+  /**
+   * Takes a copy for rows that are damaged, if another replica has applied what this one cannot.
+   *
+   * @param entry the entry, or one before it that changes no row
+   */
+  private void replaceDamaged(long entry) {
+    if (closed) {
+      return;
+    }
+    try {
+      if (new ReplicaCopy(options, new Others(), stopped).isOffered(entry)) {
+        LOG.warn("{}: its rows are damaged, it takes a copy", options.shown());
+        beginCopy(entry);
+      } else {
+        LOG.error(
+            "{}: its rows are damaged, and no other replica offers a copy with entry {} (expected:"
+                + " one that has caught up)",
+            options.shown(),
+            entry);
+        reopen();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

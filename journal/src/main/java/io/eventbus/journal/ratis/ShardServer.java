@@ -190,7 +190,7 @@ final class ShardServer implements AutoCloseable {
    */
   void start() throws IOException {
     catalog = CatalogRows.read(store);
-    Shard rules = new Shard(options.tuning().limits(), Shard.CACHE_BYTES);
+    Shard rules = new Shard(options.tuning().limits(), Shard.CACHE_BYTES, network == null);
     ShardStateMachine created = new ShardStateMachine(store, rules, new MachineObserver());
     machine = created;
     applied.reached(store.applied().index());

@@ -10,8 +10,8 @@ import io.eventbus.journal.chunk.ChunkView;
 import io.eventbus.journal.chunk.ChunkWriter;
 import io.eventbus.journal.codec.ShardRecord.Purge;
 import io.eventbus.journal.codec.ShardRecord.Trim;
+import io.eventbus.journal.rows.DamagedStoreException;
 import io.eventbus.journal.rows.RowScan;
-import io.eventbus.journal.rows.StoreFailedException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -66,7 +66,7 @@ final class RemovalRules {
     try (RowScan scan =
         context.rows.scan(Keys.chunkIndex(number, first), Keys.chunkIndex(number, upTo + 1))) {
       while (scan.next()) {
-        ChunkIndex index = findIndex(number, scan);
+        ChunkIndex index = readIndex(number, scan);
         if (index == null) {
           continue;
         }
@@ -205,19 +205,17 @@ final class RemovalRules {
     return new Purged(removed, 0);
   }
 
-  /** Returns the index at which a scan stands; null if nothing is known of its chunk. */
-  private @Nullable ChunkIndex findIndex(int journal, RowScan scan) {
+  /**
+   * Returns the index at which a scan stands. If nothing is known of its chunk the only replica
+   * goes on without it: null. One of several would differ from the others then, and fails.
+   */
+  private @Nullable ChunkIndex readIndex(int journal, RowScan scan) {
     try {
       return indexes.read(context.rows, journal, Keys.number(scan.key()), scan.value());
     } catch (ChunkFormatException e) {
-      return null;
-    }
-  }
-
-  private ChunkIndex readIndex(int journal, RowScan scan) {
-    try {
-      return indexes.read(context.rows, journal, Keys.number(scan.key()), scan.value());
-    } catch (ChunkFormatException e) {
+      if (context.alone) {
+        return null;
+      }
       throw RowCache.damaged(scan.key(), e);
     }
   }
@@ -251,6 +249,9 @@ final class RemovalRules {
           context.rows.scan(firstChunk(), Keys.chunkIndex(journal.number(), to + 1))) {
         while (scan.next()) {
           ChunkIndex index = readIndex(journal.number(), scan);
+          if (index == null) {
+            continue;
+          }
           if (scanned == MAX_TRIMMED || rewritten == MAX_REWRITTEN) {
             next = index.firstPosition();
             break;
@@ -280,7 +281,7 @@ final class RemovalRules {
       byte[] key = Keys.chunk(journal.number(), index.firstPosition());
       byte[] chunk = context.rows.get(key);
       if (chunk == null) {
-        throw new StoreFailedException(
+        throw new DamagedStoreException(
             "chunk of "
                 + journal.shown()
                 + " at position "

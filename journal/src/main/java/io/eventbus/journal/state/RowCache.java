@@ -1,7 +1,7 @@
 package io.eventbus.journal.state;
 
+import io.eventbus.journal.rows.DamagedStoreException;
 import io.eventbus.journal.rows.Rows;
-import io.eventbus.journal.rows.StoreFailedException;
 import io.eventbus.protocol.MalformedFrameException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,7 +36,7 @@ final class RowCache {
    * Returns a row, null if there is none.
    *
    * @param rows where it is read if it is not here
-   * @throws StoreFailedException if it is not as it was written
+   * @throws DamagedStoreException if it is not as it was written
    */
   <V extends Row> @Nullable V get(
       Rows rows, byte[] key, Class<V> type, Function<byte[], V> decoder) {
@@ -64,8 +64,8 @@ final class RowCache {
   }
 
   /** Returns the failure that ends the store of a row that is not as it was written. */
-  static StoreFailedException damaged(byte[] key, Exception cause) {
-    return new StoreFailedException(
+  static DamagedStoreException damaged(byte[] key, Exception cause) {
+    return new DamagedStoreException(
         "row "
             + HexFormat.of().formatHex(key)
             + ": "

@@ -35,6 +35,7 @@ public final class Shard {
   public static final long CACHE_BYTES = 16L << 20;
 
   private final ShardLimits limits;
+  private final boolean alone;
   private final RowCache cache;
   private final SharedWriter shared = new SharedWriter();
   private @Nullable ShardCounters counters;
@@ -44,9 +45,12 @@ public final class Shard {
    *
    * @param limits {@link ShardLimits#DEFAULT} but in tests
    * @param cacheBytes {@link #CACHE_BYTES} but in tests
+   * @param alone whether there is no other replica, so that chunks of which nothing can be read are
+   *     passed over
    */
-  public Shard(ShardLimits limits, long cacheBytes) {
+  public Shard(ShardLimits limits, long cacheBytes, boolean alone) {
     this.limits = limits;
+    this.alone = alone;
     this.cache = new RowCache(cacheBytes);
   }
 
@@ -65,7 +69,7 @@ public final class Shard {
       current = ShardContext.readCounters(rows);
       counters = current;
     }
-    ShardContext context = new ShardContext(limits, cache, rows, current, entry.stamp());
+    ShardContext context = new ShardContext(limits, alone, cache, rows, current, entry.stamp());
     EntryRules rules = new EntryRules(context, shared);
     List<RecordResult> results = new ArrayList<>(entry.records().size());
     for (ShardRecord record : entry.records()) {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Entry that is being applied, as all rules see it. Confined to the thread that applies it. */
 final class ShardContext {
   final ShardLimits limits;
+  final boolean alone;
   final RowCache cache;
   final Rows rows;
   final ShardCounters counters;
@@ -23,8 +24,14 @@ final class ShardContext {
   final Set<Integer> changedJournals = new HashSet<>();
 
   ShardContext(
-      ShardLimits limits, RowCache cache, Rows rows, ShardCounters counters, long entryStamp) {
+      ShardLimits limits,
+      boolean alone,
+      RowCache cache,
+      Rows rows,
+      ShardCounters counters,
+      long entryStamp) {
     this.limits = limits;
+    this.alone = alone;
     this.cache = cache;
     this.rows = rows;
     this.counters = counters;

@@ -1,10 +1,13 @@
 package io.eventbus.journal.store;
 
+import io.eventbus.journal.rows.DamagedStoreException;
 import io.eventbus.journal.rows.StoreFailedException;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.Status;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,15 +35,24 @@ final class StoreFailure {
   /** Ends the store, if nothing has before, and returns what is to be thrown. */
   StoreFailedException fail(String problem, @Nullable Throwable cause) {
     String message = "store " + directory + ": " + problem;
-    StoreFailedException failure =
-        cause == null
-            ? new StoreFailedException(message)
-            : new StoreFailedException(message + ": " + cause.getMessage(), cause);
+    StoreFailedException failure = failure(message, cause);
     if (first.compareAndSet(null, failure)) {
       LOG.error("{}; it is not used any more until it is opened anew", failure.getMessage());
       tell(failure);
     }
     return failure;
+  }
+
+  private static StoreFailedException failure(String message, @Nullable Throwable cause) {
+    if (cause == null) {
+      return new StoreFailedException(message);
+    }
+    String all = message + ": " + cause.getMessage();
+    return cause instanceof RocksDBException e
+            && e.getStatus() != null
+            && e.getStatus().getCode() == Status.Code.Corruption
+        ? new DamagedStoreException(all, cause)
+        : new StoreFailedException(all, cause);
   }
 
   private void tell(StoreFailedException failure) {

@@ -284,6 +284,27 @@ class ReplicaCopyTest {
   }
 
   @Test
+  void aCopyIsOfferedUpToTheLastEntryOfItsSource() throws Exception {
+    ShardStore source = offer("bus-b~1", root.resolve("source"));
+    long last = source.applied().index();
+    for (int i = 0; i < 2; i++) {
+      ReplicaCopy copy = copy(target, (kind, answer) -> answer);
+      assertThat(copy.isOffered(last)).isTrue();
+      assertThat(copy.isOffered(last + 1)).isFalse();
+    }
+    assertThat(ReplicaCopy.isWanted(TestShards.options(target))).isFalse();
+    // Of another member, which would be refused while a copy is sent.
+    LinkPeer other = new LinkPeer("", "", "bus-d", 1, "shard-copies");
+    byte[] request =
+        new CopyRequest(
+                CopyRequest.Kind.OPEN, TestShards.options(target).group(), "bus-d~1", last, 0)
+            .encode();
+    byte[] head =
+        TestShards.await(Objects.requireNonNull(sources.get("bus-b~1")).answer(other, request));
+    assertThat(head).isNotEmpty();
+  }
+
+  @Test
   void aSourceWithADamagedRowIsLeftForAnother() throws Exception {
     copyTree(root.resolve("source"), root.resolve("damaged"));
     ShardStore damaged = offer("bus-b~1", root.resolve("damaged"));

@@ -141,7 +141,7 @@ class ShardJournalsTest {
 
   /** Returns the rows that the rules make of the files of the log. */
   private MemoryRows replayed(ShardOptions options) throws IOException {
-    Shard shard = new Shard(options.tuning().limits(), 0);
+    Shard shard = new Shard(options.tuning().limits(), 0, true);
     Path log = directory.resolve("shards/1/log").resolve(options.group().toString());
     MemoryRows rows = new MemoryRows();
     return OfflineLogReader.read(

@@ -7,6 +7,8 @@ import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.JournalCreated;
 import io.eventbus.journal.store.FlushPolicy;
+import io.eventbus.journal.store.ShardStore;
+import io.eventbus.journal.store.StoreIdentity;
 import io.eventbus.journal.store.StoreOptions;
 import io.eventbus.link.LinkIdentity;
 import io.eventbus.link.LinkNode;
@@ -224,6 +226,17 @@ final class TestReplicas implements AutoCloseable {
                     new ShardReplicas(links, members),
                     alone.resources(),
                     alone.tuning())));
+  }
+
+  /** Opens the store of a bus that is stopped. */
+  ShardStore openStore(Node node) throws IOException {
+    ShardOptions options = TestShards.options(root.resolve(node.bus));
+    return ShardStore.open(
+        options.directory().resolve("shards/1/store"),
+        new StoreIdentity(options.group(), node.id()),
+        options.tuning().store(),
+        options.resources(),
+        failure -> {});
   }
 
   List<Node> nodes() {

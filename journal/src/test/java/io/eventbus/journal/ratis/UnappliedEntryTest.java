@@ -138,7 +138,7 @@ class UnappliedEntryTest {
   private ShardStateMachine machine(ShardStore store) {
     return new ShardStateMachine(
         store,
-        new Shard(ShardLimits.DEFAULT, Shard.CACHE_BYTES),
+        new Shard(ShardLimits.DEFAULT, Shard.CACHE_BYTES, true),
         new ShardStateMachine.Observer() {
           @Override
           public void onApplied(Entry entry, ShardChanges changes, boolean leads) {}

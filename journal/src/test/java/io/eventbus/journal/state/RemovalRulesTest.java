@@ -18,8 +18,8 @@ import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Purge;
 import io.eventbus.journal.codec.ShardRecord.Trim;
 import io.eventbus.journal.codec.TestEntries;
+import io.eventbus.journal.rows.DamagedStoreException;
 import io.eventbus.journal.rows.MemoryRows;
-import io.eventbus.journal.rows.StoreFailedException;
 import io.eventbus.journal.state.ShardFixture.StoredEvent;
 import java.util.ArrayList;
 import java.util.List;
@@ -218,7 +218,7 @@ class RemovalRulesTest {
     shard.rows.commit();
 
     assertThatThrownBy(() -> apply(new Purge(ALL, "", 2, 2)))
-        .isInstanceOf(StoreFailedException.class)
+        .isInstanceOf(DamagedStoreException.class)
         .hasMessageContaining("chunk of journal 1 at position 1: ")
         .hasMessageContaining("(expected: ");
   }
@@ -268,5 +268,34 @@ class RemovalRulesTest {
     assertThat(shard.count(Keys.CHUNK_INDEX)).isZero();
     assertThat(shard.counters(ALL).events()).isZero();
     assertThat(shard.counters(ALL).bytes()).isZero();
+  }
+
+  @Test
+  void oneReplicaOfSeveralFailsAtAChunkOfWhichNothingCanBeRead() {
+    for (int i = 1; i <= 7; i += 3) {
+      apply(publish(ALL, "a.x", "p", i, 3));
+    }
+    damage(Keys.chunkIndex(ALL, 4));
+    shard.restartInCluster();
+    assertThat(apply(new Trim(ALL, 3))).as("its chunk is left").isEqualTo(new Trimmed(4, true));
+    damage(Keys.chunk(ALL, 4));
+
+    for (ShardRecord record : List.of(new Trim(ALL, 9), new Purge(ALL, "", 1, 9))) {
+      shard.restartInCluster();
+      assertThatThrownBy(() -> apply(record))
+          .isInstanceOf(DamagedStoreException.class)
+          .hasMessageContaining("its store is damaged (expected: the row as it was written)");
+    }
+  }
+
+  @Test
+  void theOnlyReplicaPurgesPastAChunkOfWhichNothingCanBeRead() {
+    for (int i = 1; i <= 7; i += 3) {
+      apply(publish(ALL, "a.x", "p", i, 3));
+    }
+    damage(Keys.chunkIndex(ALL, 4));
+    damage(Keys.chunk(ALL, 4));
+
+    assertThat(apply(new Purge(ALL, "", 1, 9))).isEqualTo(new Purged(6, 0));
   }
 }

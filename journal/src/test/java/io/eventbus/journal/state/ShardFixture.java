@@ -45,7 +45,7 @@ final class ShardFixture {
     this.limits = limits;
     this.rows = rows;
     this.cacheBytes = cacheBytes;
-    this.shard = new Shard(limits, cacheBytes);
+    this.shard = new Shard(limits, cacheBytes, true);
   }
 
   static JournalDefinition definition(String name, String filter, KeepPolicy keep) {
@@ -59,7 +59,12 @@ final class ShardFixture {
 
   /** Goes on with nothing but the rows. */
   void restart() {
-    shard = new Shard(limits, cacheBytes);
+    shard = new Shard(limits, cacheBytes, true);
+  }
+
+  /** Goes on with nothing but the rows, as one replica of several. */
+  void restartInCluster() {
+    shard = new Shard(limits, cacheBytes, false);
   }
 
   /** Applies an entry, on its way through bytes, and commits it. */

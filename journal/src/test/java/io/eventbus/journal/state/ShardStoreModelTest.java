@@ -44,7 +44,7 @@ class ShardStoreModelTest {
 
   /** Opens a store, applies entries, and returns a copy of all rows but the store's own. */
   private static MemoryRows apply(Path path, List<ByteBuffer> entries) throws Exception {
-    Shard shard = new Shard(ShardModelTest.LIMITS, 0);
+    Shard shard = new Shard(ShardModelTest.LIMITS, 0, true);
     MemoryRows copy = new MemoryRows();
     try (ShardStore store = TestStores.open(path)) {
       for (ByteBuffer entry : entries) {

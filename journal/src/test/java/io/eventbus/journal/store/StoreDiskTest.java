@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.journal.rows.DamagedRowException;
+import io.eventbus.journal.rows.DamagedStoreException;
 import io.eventbus.journal.rows.StoreFailedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -274,7 +275,7 @@ class StoreDiskTest {
     }
     try (ShardStore store = TestStores.open(directory);
         StoreBatch batch = store.begin()) {
-      assertThatThrownBy(() -> batch.get(key(2))).isInstanceOf(StoreFailedException.class);
+      assertThatThrownBy(() -> batch.get(key(2))).isInstanceOf(DamagedStoreException.class);
       assertEnded(store);
     }
   }

@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
@@ -64,22 +65,24 @@ final class RemovalRules {
     boolean complete = true;
     int chunks = 0;
     try (RowScan scan =
-        context.rows.scan(Keys.chunkIndex(number, first), Keys.chunkIndex(number, upTo + 1))) {
+            context.rows.scan(Keys.chunkIndex(number, first), Keys.chunkIndex(number, upTo + 1));
+        PurgedTopics purged = new PurgedTopics(number, first, upTo, touched)) {
       while (scan.next()) {
-        ChunkIndex index = readIndex(number, scan);
-        if (index == null) {
-          continue;
-        }
         // Before it may be chunks of which nothing can be read.
-        counters.firstPosition = index.firstPosition();
-        if (index.lastPosition() > upTo) {
-          break;
-        }
-        if (chunks == MAX_TRIMMED || touched.size() > MAX_TOPICS) {
+        counters.firstPosition = Keys.number(scan.key());
+        purged.take(counters.firstPosition);
+        if (chunks == MAX_TRIMMED || touched.size() > MAX_TOPICS || purged.rows > MAX_TOPICS) {
           complete = false;
           break;
         }
         chunks++;
+        ChunkIndex index = readIndex(number, scan);
+        if (index == null) {
+          continue;
+        }
+        if (index.lastPosition() > upTo) {
+          break;
+        }
         counters.firstPosition = index.lastPosition() + 1;
         counters.events -= index.events();
         counters.bytes -= index.bytes();
@@ -87,27 +90,51 @@ final class RemovalRules {
           touched.add(topic);
         }
       }
-    }
-    if (complete && upTo == counters.lastPosition) {
-      counters.firstPosition = upTo + 1;
-      counters.events = 0;
-      counters.bytes = 0;
+      if (complete && upTo == counters.lastPosition) {
+        counters.firstPosition = upTo + 1;
+        counters.events = 0;
+        counters.bytes = 0;
+      }
+      purged.take(counters.firstPosition);
     }
     long end = counters.firstPosition;
     context.rows.deleteRange(Keys.chunk(number, first), Keys.chunk(number, end));
     context.rows.deleteRange(Keys.chunkIndex(number, first), Keys.chunkIndex(number, end));
-    // Of topics whose last event was purged before.
-    try (RowScan scan =
-        context.rows.scan(Keys.latestPosition(number, first), Keys.latestPosition(number, end))) {
-      while (scan.next()) {
-        touched.add(Keys.topicOf(scan.value()));
-      }
-    }
     context.rows.deleteRange(Keys.latestPosition(number, first), Keys.latestPosition(number, end));
     for (long topic : touched) {
       emptyIfGone(journal, topic);
     }
     return new Trimmed(end, complete);
+  }
+
+  /** Topics whose last event was purged before, by its position. */
+  private final class PurgedTopics implements AutoCloseable {
+    private final RowScan scan;
+    private final Set<Long> topics;
+    private boolean more;
+    private int rows;
+
+    PurgedTopics(int journal, long from, long to, Set<Long> topics) {
+      this.topics = topics;
+      scan =
+          context.rows.scan(
+              Keys.latestPosition(journal, from), Keys.latestPosition(journal, to + 1));
+      more = scan.next();
+    }
+
+    /** Adds those before a position. */
+    void take(long end) {
+      while (more && Keys.number(scan.key()) < end) {
+        topics.add(Keys.topicOf(scan.value()));
+        rows++;
+        more = scan.next();
+      }
+    }
+
+    @Override
+    public void close() {
+      scan.close();
+    }
   }
 
   private void emptyIfGone(Journal journal, long number) {

@@ -120,6 +120,36 @@ class RemovalRulesTest {
   }
 
   @Test
+  void aTrimOfTooManyTopicsWhoseLastEventsWerePurgedLeavesTheRest() {
+    int half = 6_000;
+    for (int part = 0; part < 2; part++) {
+      List<ShardRecord> many = new ArrayList<>();
+      for (int i = 0; i < half; i++) {
+        many.add(publish(ALL, "a." + part + "." + i, "p", 1, 1));
+      }
+      shard.apply(stamp, many);
+    }
+    long all = 2L * half;
+    long next = 1;
+    long purged = 0;
+    while (next > 0) {
+      Purged result = (Purged) apply(new Purge(ALL, "", next, all));
+      purged += result.events();
+      next = result.next();
+    }
+    assertThat(purged).isEqualTo(all);
+    assertThat(shard.counters(ALL).topics()).isEqualTo(all);
+
+    Trimmed trimmed = (Trimmed) apply(new Trim(ALL, all));
+    assertThat(trimmed.complete()).isFalse();
+    assertThat(trimmed.firstPosition()).isBetween(RemovalRules.MAX_TOPICS + 1L, all);
+    assertThat(shard.counters(ALL).topics()).isEqualTo(all - trimmed.firstPosition() + 1);
+    assertThat(apply(new Trim(ALL, all))).isEqualTo(new Trimmed(all + 1, true));
+    assertThat(shard.counters(ALL).topics()).isZero();
+    assertThat(shard.count(Keys.LATEST_POSITION)).isZero();
+  }
+
+  @Test
   void ofATopicOnlyTheLastEventIsKept() {
     shard.apply(
         stamp,

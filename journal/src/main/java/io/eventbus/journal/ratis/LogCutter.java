@@ -99,8 +99,8 @@ final class LogCutter {
     neededFrom = needed;
     long upTo = Math.min(onDisk, needed - 1);
     if (upTo > cut) {
-      cut = upTo;
       long unused = group.takeSnapshot(TIMEOUT_MILLIS, 1).get();
+      cut = upTo;
     }
   }
 

@@ -70,7 +70,7 @@ final class DurableStore implements JournalStore {
       throw new IOException(
           file + ": missing, but " + shards + " is there (expected: both or none)");
     }
-    Files.createDirectories(directory);
+    SyncedFile.createDirectories(directory);
     UUID created = UUID.randomUUID();
     SyncedFile.write(file, created + "\n");
     return created;

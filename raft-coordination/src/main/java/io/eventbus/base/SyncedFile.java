@@ -10,7 +10,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 
-/** Small files that are on the disk whole, with their names, or as they were before. */
+/**
+ * Small files that are on the disk whole, with their names, or as they were before; directories for
+ * them.
+ */
 public final class SyncedFile {
   private SyncedFile() {}
 
@@ -39,9 +42,27 @@ public final class SyncedFile {
     }
     Files.move(
         temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent());
+    syncNames(Objects.requireNonNull(file.toAbsolutePath().getParent()));
+  }
+
+  private static void syncNames(Path directory) throws IOException {
     try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
       names.force(true);
     }
+  }
+
+  /**
+   * Makes a directory and those above it, as far as they are missing. Waits for the disk: they are
+   * there after a loss of power.
+   */
+  public static void createDirectories(Path directory) throws IOException {
+    Path absolute = directory.toAbsolutePath();
+    Path parent = absolute.getParent();
+    if (parent == null || Files.isDirectory(absolute)) {
+      return;
+    }
+    createDirectories(parent);
+    Path unused = Files.createDirectories(absolute);
+    syncNames(parent);
   }
 }

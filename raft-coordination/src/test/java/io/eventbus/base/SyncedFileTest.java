@@ -1,7 +1,9 @@
 package io.eventbus.base;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -19,5 +21,18 @@ class SyncedFileTest {
     try (var files = Files.list(directory)) {
       assertThat(files).containsExactly(file);
     }
+  }
+
+  @Test
+  void makesTheDirectoriesThatAreMissing(@TempDir Path directory) throws Exception {
+    Path wanted = directory.resolve("a/b/c");
+    for (int i = 0; i < 2; i++) {
+      SyncedFile.createDirectories(wanted);
+      assertThat(wanted).isDirectory();
+    }
+    Path file = Files.createFile(wanted.resolve("file"));
+    assertThatThrownBy(() -> SyncedFile.createDirectories(file.resolve("d")))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(file.toString());
   }
 }

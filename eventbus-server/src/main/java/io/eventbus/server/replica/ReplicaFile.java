@@ -66,7 +66,7 @@ record ReplicaFile(
                 + directory.resolve("shards")
                 + " is there (expected: both or none)");
       }
-      Files.createDirectories(directory);
+      SyncedFile.createDirectories(directory);
       ReplicaFile created =
           new ReplicaFile(
               bus,

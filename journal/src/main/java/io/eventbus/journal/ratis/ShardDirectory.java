@@ -101,7 +101,7 @@ final class ShardDirectory implements AutoCloseable {
    */
   static ShardDirectory open(Path root, int shard, UUID group, String member) throws IOException {
     Path directory = root.resolve("shards").resolve(Integer.toString(shard));
-    Files.createDirectories(directory);
+    SyncedFile.createDirectories(directory);
     FileChannel lock = lock(directory);
     try {
       List<String> identity = List.of(FORMAT, "group " + group, "member " + member);

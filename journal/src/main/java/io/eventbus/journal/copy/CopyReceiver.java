@@ -23,6 +23,9 @@ public final class CopyReceiver {
 
   private static final Duration FLUSH_TIMEOUT = Duration.ofMinutes(5);
 
+  /** Interval of looks at whether the copy is to end while its rows are brought to the disk. */
+  private static final Duration FLUSH_STEP = Duration.ofSeconds(1);
+
   /** Number of attempts to get a slice: a link may end and be opened again. */
   private static final int ATTEMPTS = 3;
 
@@ -43,7 +46,7 @@ public final class CopyReceiver {
   /** Observer of a copy. */
   public interface Progress {
     /**
-     * Called between two slices.
+     * Called between two slices, and every second while the rows are brought to the disk.
      *
      * @param bytes bytes of the rows that are here
      * @param expected about how many there will be
@@ -85,7 +88,8 @@ public final class CopyReceiver {
    * Copies the rows of the source.
    *
    * @param least the least entry that the copy has to have
-   * @throws IOException if the source does not answer, or the progress says so
+   * @throws IOException if the source does not answer, the progress says so, or the rows are not on
+   *     the disk in time
    * @throws LinkServiceException if the source refuses, or what it sends is damaged
    * @throws io.eventbus.journal.rows.StoreFailedException if the store fails
    */
@@ -101,9 +105,20 @@ public final class CopyReceiver {
       }
       close(head.number());
       progress.copied(bytes, bytes);
-      loader.finish(head.applied(), FLUSH_TIMEOUT);
+      loader.finish(head.applied());
+      flush(into);
     }
     return new Copied(head.applied(), head.configuration(), rows, bytes);
+  }
+
+  private void flush(ShardStore into) throws IOException, InterruptedException {
+    long begun = System.nanoTime();
+    while (!into.flush(FLUSH_STEP)) {
+      progress.copied(bytes, bytes);
+      if (System.nanoTime() - begun > FLUSH_TIMEOUT.toNanos()) {
+        throw new IOException("the rows are not on the disk after " + FLUSH_TIMEOUT);
+      }
+    }
   }
 
   /**

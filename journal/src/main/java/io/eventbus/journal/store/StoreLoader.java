@@ -1,7 +1,5 @@
 package io.eventbus.journal.store;
 
-import io.eventbus.journal.rows.StoreFailedException;
-import java.time.Duration;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
@@ -42,12 +40,8 @@ public final class StoreLoader implements AutoCloseable {
     batch.clear();
   }
 
-  /**
-   * Takes note that all rows are there, of the entries up to one, and brings them to the disk.
-   *
-   * @throws StoreFailedException if they are not there in time
-   */
-  public void finish(AppliedEntry applied, Duration timeout) throws InterruptedException {
+  /** Takes note that all rows are there, of the entries up to one. */
+  public void finish(AppliedEntry applied) {
     try {
       batch.put(MetaRows.appliedKey(), MetaRows.encode(applied));
     } catch (RocksDBException e) {
@@ -55,9 +49,6 @@ public final class StoreLoader implements AutoCloseable {
     }
     store.commit(batch, applied);
     batch.clear();
-    if (!store.flush(timeout)) {
-      throw store.failure().fail("rows are not on the disk after " + timeout, null);
-    }
   }
 
   @Override

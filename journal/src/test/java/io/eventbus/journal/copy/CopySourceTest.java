@@ -7,6 +7,7 @@ import io.eventbus.journal.copy.CopyRequest.Kind;
 import io.eventbus.journal.store.AppliedEntry;
 import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreLease;
+import io.eventbus.journal.store.StoreOptions;
 import io.eventbus.journal.store.TestStores;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.LinkServiceException;
@@ -165,6 +166,43 @@ class CopySourceTest {
           assertThat(lease.get(key(i))).hasSize(600_000);
         }
         assertThat(lease.get(key(ROWS + 1))).isNull();
+      }
+    }
+  }
+
+  @Test
+  void aCopyEndsWhileItsRowsAreBroughtToTheDisk() throws Exception {
+    StoreOptions large =
+        new StoreOptions(32 << 20, 3, true, Duration.ofSeconds(60), TestStores.SMALL.flush());
+    try (ShardStore into = TestStores.open(directory.resolve("target"), large)) {
+      CopyReceiver receiver =
+          new CopyReceiver(
+              GROUP,
+              "bus-b~1",
+              new CopyReceiver.Source() {
+                @Override
+                public String id() {
+                  return "bus-a~1";
+                }
+
+                @Override
+                public byte[] ask(CopyRequest request) throws IOException {
+                  return CopySourceTest.this.ask(
+                      "bus-b", request.kind(), request.number(), request.slice());
+                }
+              },
+              (bytes, expected) -> {
+                if (into.applied().index() > 0) {
+                  throw new IOException("stopped");
+                }
+              });
+      TestStores.pauseFlushes(into);
+      try {
+        assertThatThrownBy(() -> receiver.copy(into, 1))
+            .isInstanceOf(IOException.class)
+            .hasMessage("stopped");
+      } finally {
+        TestStores.continueFlushes(into);
       }
     }
   }

@@ -74,6 +74,16 @@ public final class TestStores {
     return !open;
   }
 
+  /** Keeps rows from being brought to the disk. */
+  public static void pauseFlushes(ShardStore store) throws RocksDBException {
+    store.database().db.pauseBackgroundWork();
+  }
+
+  /** Ends a pause of flushes, without which a store cannot be closed. */
+  public static void continueFlushes(ShardStore store) throws RocksDBException {
+    store.database().db.continueBackgroundWork();
+  }
+
   /** Commits one row as the entry of an index. */
   public static void put(ShardStore store, long index, byte[] key, byte[] value) {
     try (StoreBatch batch = store.begin()) {

@@ -25,6 +25,7 @@ final class ConsumedJournal {
   private volatile boolean deleted;
   // Under the lock:
   private long lastTo;
+  private boolean hasGap;
   private int consumers;
 
   ConsumedJournal(JournalInfo info, Loops loops) {
@@ -89,6 +90,11 @@ final class ConsumedJournal {
     return consumers;
   }
 
+  /** Takes note that events may have come that were not told: they are read from the disk. */
+  void mayHaveGap() {
+    hasGap = true;
+  }
+
   /**
    * Adds a chunk, or replaces the one at its positions, which were purged or applied again.
    *
@@ -99,7 +105,9 @@ final class ConsumedJournal {
     long known = base;
     long before = Math.max(lastTo, known);
     if (applied.to() > before) {
-      TailChunk chunk = new TailChunk(known < 0 ? applied.from() : before + 1, applied);
+      boolean onlyItself = known < 0 || (hasGap && applied.from() > before);
+      TailChunk chunk = new TailChunk(onlyItself ? applied.from() : before + 1, applied);
+      hasGap = false;
       lastTo = applied.to();
       chunks.put(chunk.covers(), chunk);
       head.accumulateAndGet(lastTo, Math::max);

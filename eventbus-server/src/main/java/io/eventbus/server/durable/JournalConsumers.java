@@ -3,8 +3,10 @@ package io.eventbus.server.durable;
 import io.eventbus.journal.AppliedChanges;
 import io.eventbus.journal.AppliedChanges.AppliedChunk;
 import io.eventbus.journal.JournalCatalog;
+import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalListener;
 import io.eventbus.journal.Journals;
+import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.delivery.Loops;
 import io.eventbus.server.memory.BusMemory;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 public final class JournalConsumers implements JournalListener {
   /** Number of threads that read. */
   static final int READERS = 2;
+
+  private static final long PAUSE_MILLIS = 100;
 
   private final Journals journals;
   private final Loops loops;
@@ -42,6 +47,9 @@ public final class JournalConsumers implements JournalListener {
   private final ExclusiveTurns exclusive;
   private final List<TailPieces> tails = new ArrayList<>();
   private final Map<Integer, ConsumedJournal> consumed = new ConcurrentHashMap<>();
+  private final AtomicBoolean looksForEnds = new AtomicBoolean();
+  // Written by the thread that applies entries.
+  private volatile @Nullable JournalCatalog known;
   // The oldest first; under the lock.
   private final Map<TailChunk, ConsumedJournal> kept = new LinkedHashMap<>();
   private long keptBytes;
@@ -177,10 +185,16 @@ public final class JournalConsumers implements JournalListener {
 
   @Override
   public void applied(AppliedChanges changes) {
+    JournalCatalog catalog = journals.catalog();
+    boolean isOther = catalog != known;
+    known = catalog;
     if (consumed.isEmpty()) {
       return;
     }
     Set<ConsumedJournal> changed = new HashSet<>();
+    if (isOther) {
+      changedCatalog(catalog, changed);
+    }
     for (AppliedChunk chunk : changes.chunks()) {
       ConsumedJournal journal = consumed.get(chunk.journal());
       if (journal != null) {
@@ -188,15 +202,45 @@ public final class JournalConsumers implements JournalListener {
         changed.add(journal);
       }
     }
-    JournalCatalog catalog = journals.catalog();
-    for (int number : changes.journals()) {
-      ConsumedJournal journal = consumed.get(number);
-      if (journal != null && catalog.find(number) == null) {
-        journal.deleted();
-        changed.add(journal);
+    changed.forEach(ConsumedJournal::wake);
+  }
+
+  /**
+   * Compares with another catalog. There is one, too, when the replica was opened anew: then it may
+   * be a copy, of whose events and deletions nothing was told.
+   */
+  private void changedCatalog(JournalCatalog catalog, Set<ConsumedJournal> changed) {
+    synchronized (this) {
+      for (ConsumedJournal journal : consumed.values()) {
+        if (catalog.find(journal.number()) == null) {
+          journal.deleted();
+          changed.add(journal);
+        } else {
+          journal.mayHaveGap();
+        }
       }
     }
-    changed.forEach(ConsumedJournal::wake);
+    if (looksForEnds.compareAndSet(false, true)) {
+      reads.add(this, this::lookForEnds);
+    }
+  }
+
+  /** Looks for the ends of all journals, on a thread that may wait for the disk. */
+  private void lookForEnds() {
+    looksForEnds.set(false);
+    try {
+      for (ConsumedJournal journal : consumed.values()) {
+        JournalFigures figures = journals.figures(journal.number());
+        if (figures != null) {
+          journal.reached(figures.lastPosition());
+          journal.wake();
+        }
+      }
+    } catch (JournalsUnavailableException e) {
+      if (looksForEnds.compareAndSet(false, true)) {
+        reads.later(this, this::lookForEnds, PAUSE_MILLIS);
+      }
+    }
   }
 
   private synchronized void keep(ConsumedJournal journal, AppliedChunk applied, long stamp) {

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Feed of the subscribers of this bus: each event that is applied to a journal is delivered once,
@@ -34,6 +35,7 @@ final class JournalFeed implements JournalListener {
 
   // Written by the thread that applies entries.
   private final Map<Integer, JournalTail> tails = new ConcurrentHashMap<>();
+  private volatile @Nullable JournalCatalog known;
 
   /**
    * Creates a feed.
@@ -77,7 +79,12 @@ final class JournalFeed implements JournalListener {
       }
       tail.add(chunk, changes.stamp(), changes.leads());
     }
-    tails.keySet().removeIf(journal -> isDeleted(changes, journal));
+    JournalCatalog catalog = journals.catalog();
+    if (catalog != known) {
+      // Also when the replica was opened anew: nothing tells of what was deleted in a copy.
+      known = catalog;
+      tails.keySet().removeIf(journal -> catalog.find(journal) == null);
+    }
   }
 
   /** Returns the last position of each of these journals that was applied; any thread. */
@@ -101,10 +108,6 @@ final class JournalFeed implements JournalListener {
       }
     }
     return true;
-  }
-
-  private boolean isDeleted(AppliedChanges changes, int journal) {
-    return changes.journals().contains(journal) && journals.catalog().find(journal) == null;
   }
 
   /** Takes room for a chunk; returns false if there is none. */

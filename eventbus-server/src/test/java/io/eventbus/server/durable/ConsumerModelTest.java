@@ -31,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Consumers on two loops while events are published, trimmed and purged, in a random order: each
- * gets every event of its filter once and in order, or is told that it is gone.
+ * Consumers on two loops while events are published, copied, trimmed and purged, in a random order:
+ * each gets every event of its filter once and in order, or is told that it is gone.
  */
 class ConsumerModelTest {
   private static final int SEEDS = 100;
@@ -94,7 +94,14 @@ class ConsumerModelTest {
         topics.put(last, topic);
       }
       long sequence = numbers.merge(topic, (long) payloads.length, Long::sum) - payloads.length + 1;
+      boolean copied = !ending && random.nextInt(8) == 0;
+      if (copied) {
+        journals.copies(true);
+      }
       FakeEvents.publish(journals, 1, "orders." + topic, sequence, payloads);
+      if (copied) {
+        journals.copies(false);
+      }
     }
 
     private void remove() {
@@ -123,6 +130,7 @@ class ConsumerModelTest {
 
     void finish() {
       ending = true;
+      publish();
       readers.forEach(Reader::goOn);
       for (int i = 0; i < 1_000 && (reads.waiting() > 0 || anyLoopWaits()); i++) {
         reads.run();

@@ -56,6 +56,7 @@ public final class FakeJournals implements Journals {
   private boolean full;
   private boolean unavailable;
   private boolean loses;
+  private boolean copies;
   private boolean delays;
   private final List<Runnable> answers = new ArrayList<>();
   private boolean readable = true;
@@ -111,6 +112,14 @@ public final class FakeJournals implements Journals {
   /** Sets whether entries are applied and answers wait for {@link #answer}. */
   public synchronized void delaysAnswers(boolean now) {
     delays = now;
+  }
+
+  /** Sets whether entries come with a copy, of which listeners are not told. */
+  public synchronized void copies(boolean now) {
+    copies = now;
+    if (!now) {
+      catalog = JournalCatalog.of(catalog.all());
+    }
   }
 
   /** Returns the number of answers that wait. */
@@ -198,6 +207,9 @@ public final class FakeJournals implements Journals {
     }
     rows.commit();
     change(record, changes.results().get(0));
+    if (copies) {
+      return changes.results().get(0);
+    }
     List<AppliedChanges.AppliedChunk> chunks = new ArrayList<>();
     changes
         .chunks()

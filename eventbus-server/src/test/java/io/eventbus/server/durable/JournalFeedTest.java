@@ -135,6 +135,26 @@ class JournalFeedTest {
   }
 
   @Test
+  void aJournalThatACopyOfTheReplicaHasNoMoreHasNoFeed() {
+    JournalFeed feed = feed(1 << 20);
+    publish();
+    runAll();
+    journals.copies(true);
+    var unused = journals.delete(1);
+    journals.copies(false);
+    assertThat(feed.ends(Set.of(1))).containsKey(1);
+    var unusedJournal =
+        journals.create(
+            new JournalDefinition(
+                "prices",
+                List.of(TopicFilter.parse("prices.>")),
+                KeepPolicy.ALL,
+                Retention.UNLIMITED,
+                FullPolicy.DROP_OLD));
+    assertThat(feed.ends(Set.of(1))).isEmpty();
+  }
+
+  @Test
   void aFullSubscriberHoldsUpNobodyWhoPublishesAndMissesNothing() {
     feed(200);
     publish();

@@ -358,6 +358,41 @@ class SessionConsumersTest extends SessionTestCase {
   }
 
   @Test
+  void aConsumerGetsWhatACopyOfTheReplicaHasBrought() {
+    create("prices", KeepPolicy.LATEST);
+    List<Object> unused = start(replay(1, ConsumeStart.FIRST, 0));
+    publish("orders.eu", 2);
+    runAll();
+    assertThat(payloads(link.taken())).isEqualTo(positions(1, 2));
+    journals.copies(true);
+    publish("orders.eu", 3);
+    journals.copies(false);
+    publish("orders.eu", 1);
+    runAll();
+    assertThat(payloads(link.taken())).isEqualTo(positions(3, 6));
+    journals.copies(true);
+    publish("orders.eu", 2);
+    journals.copies(false);
+    publish(2, "prices.eu", "another journal");
+    runAll();
+    assertThat(payloads(link.taken())).as("nothing follows").isEqualTo(positions(7, 8));
+  }
+
+  @Test
+  void aJournalThatACopyOfTheReplicaHasNoMoreEndsItsConsumers() {
+    create("prices", KeepPolicy.LATEST);
+    List<Object> unused = start(replay(1, ConsumeStart.FIRST, 0));
+    journals.copies(true);
+    var unusedDelete = journals.delete(1);
+    journals.copies(false);
+    runAll();
+    assertThat(link.taken()).isEmpty();
+    publish(2, "prices.eu", "another journal");
+    runAll();
+    problem(ErrorCode.NO_JOURNAL, TypeCode.CONSUME, 1, "");
+  }
+
+  @Test
   void whatIsSettledDoesNotComeAgain() {
     publish("orders.eu", 5);
     byte[] billing = consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH);

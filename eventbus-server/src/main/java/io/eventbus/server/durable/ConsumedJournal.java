@@ -21,7 +21,6 @@ final class ConsumedJournal {
   private final AtomicLong head = new AtomicLong();
   // What is told behind it was never told before; -1 if it is not known yet.
   private volatile long base = -1;
-  private volatile long stamp;
   private volatile boolean deleted;
   // Under the lock:
   private long lastTo;
@@ -54,11 +53,6 @@ final class ConsumedJournal {
       base = position;
     }
     head.accumulateAndGet(position, Math::max);
-  }
-
-  /** Returns the time of the shard, in milliseconds. */
-  long stamp() {
-    return stamp;
   }
 
   boolean isDeleted() {
@@ -100,8 +94,7 @@ final class ConsumedJournal {
    *
    * @return the chunk that is kept from now on; null if it is none
    */
-  @Nullable TailChunk add(AppliedChunk applied, long now) {
-    stamp = now;
+  @Nullable TailChunk add(AppliedChunk applied) {
     long known = base;
     long before = Math.max(lastTo, known);
     if (applied.to() > before) {

@@ -185,6 +185,9 @@ final class ExclusiveTurns {
       }
     } catch (JournalsUnavailableException e) {
       ended(key, true);
+    } catch (RuntimeException e) {
+      ended(key, true);
+      throw e;
     }
   }
 

@@ -45,23 +45,39 @@ final class FeedPieces {
   }
 
   /**
-   * Returns what a filter selects of a chunk; the caller owns the pieces.
+   * Returns what a filter selects of a chunk, whether or not it has expired; the caller owns the
+   * pieces.
    *
-   * @param now time of the shard in milliseconds, by which events are expired
    * @throws ChunkFormatException if the chunk is damaged
    */
   static List<FeedPiece> of(
       TailChunk chunk,
       int journal,
       TopicFilter filter,
-      long now,
       ByteBufAllocator allocator,
       BusMemory memory)
       throws ChunkFormatException {
     ChunkView view = new ChunkView();
     view.read(chunk.bytes(), journal, chunk.from());
     FeedPieces built = new FeedPieces(allocator, memory, chunk.covers());
-    return built.orReleased(() -> built.add(view, filter, now));
+    return built.orReleased(() -> built.add(view, filter));
+  }
+
+  /**
+   * Returns the time of the shard in milliseconds from which on an event of a chunk has expired.
+   *
+   * @throws ChunkFormatException if the chunk is damaged
+   */
+  static long expiry(TailChunk chunk, int journal) throws ChunkFormatException {
+    ChunkView view = new ChunkView();
+    view.read(chunk.bytes(), journal, chunk.from());
+    long first = Long.MAX_VALUE;
+    while (view.next()) {
+      if (view.expiry() != 0) {
+        first = Math.min(first, view.expiry());
+      }
+    }
+    return first;
   }
 
   private List<FeedPiece> orReleased(Runnable build) {
@@ -103,7 +119,7 @@ final class FeedPieces {
         hole.to());
   }
 
-  private void add(ChunkView view, TopicFilter filter, long now) {
+  private void add(ChunkView view, TopicFilter filter) {
     boolean all = filter.toString().equals(ALL);
     FrameCursor cursor = new FrameCursor();
     DeliverView deliver = new DeliverView();
@@ -124,11 +140,7 @@ final class FeedPieces {
           continue;
         }
       }
-      if (view.expiry() != 0 && view.expiry() <= now) {
-        add(TruncatedReason.EXPIRED, view.position(), expected - 1);
-      } else {
-        add(frame, view.events());
-      }
+      add(frame, view.events());
     }
     if (expected <= view.lastPosition()) {
       add(TruncatedReason.PURGED, expected, view.lastPosition());

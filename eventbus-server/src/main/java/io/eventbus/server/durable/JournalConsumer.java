@@ -179,8 +179,16 @@ public final class JournalConsumer {
 
   // ---- The beginning
 
-  /** Begins. */
+  /** Begins: what is new is that which no bus had when the client asked. */
   public void start() {
+    if (wish.start() == ConsumeStart.NEW && wish.name().isEmpty()) {
+      catchUp();
+    } else {
+      lookSoon();
+    }
+  }
+
+  private void lookSoon() {
     all.reads().add(line.address(), this::look);
   }
 
@@ -197,7 +205,14 @@ public final class JournalConsumer {
       line.execute(() -> looked(first, figures.lastPosition()));
     } catch (JournalsUnavailableException e) {
       line.execute(() -> refused(ErrorCode.UNAVAILABLE, String.valueOf(e.getMessage()), true));
+    } catch (RuntimeException e) {
+      unreadable();
+      throw e;
     }
+  }
+
+  private void unreadable() {
+    line.execute(() -> refused(ErrorCode.UNAVAILABLE, "the journal cannot be read", true));
   }
 
   private long first(JournalFigures figures) {
@@ -241,7 +256,7 @@ public final class JournalConsumer {
       return;
     }
     caughtUp = true;
-    start();
+    lookSoon();
   }
 
   private static String beyond(long from, long max) {
@@ -347,7 +362,6 @@ public final class JournalConsumer {
       epoch = cursor.epoch();
       asked = cursor.floor();
       feedFrom(cursor.floor() + 1);
-      settle();
     } else if (result instanceof RecordResult.Refused refused
         && refused.reason() == JournalRefusalReason.CURSOR_TAKEN) {
       if (taken) {
@@ -374,6 +388,9 @@ public final class JournalConsumer {
     } catch (JournalsUnavailableException e) {
       lookLater();
       return;
+    } catch (RuntimeException e) {
+      unreadable();
+      throw e;
     }
     if (cursor == null || cursor.owner().isEmpty()) {
       line.execute(() -> attach(0));
@@ -458,7 +475,7 @@ public final class JournalConsumer {
   }
 
   private void take() {
-    List<FeedPiece> pieces = tail.find(journal, next, wish.filter());
+    List<FeedPiece> pieces = tail.find(journal, next, wish.filter(), all.stamp());
     if (pieces == null) {
       read();
       return;
@@ -490,6 +507,9 @@ public final class JournalConsumer {
       }
     } catch (JournalsUnavailableException e) {
       readLater(position);
+    } catch (RuntimeException e) {
+      unreadable();
+      throw e;
     } catch (OutOfMemoryError e) {
       RefusedMemory.rethrowOthers(e);
       readLater(position);
@@ -619,13 +639,19 @@ public final class JournalConsumer {
 
   // ---- Settlements
 
+  /** Returns whether the client may settle: the consumer is active. */
+  public boolean isFeeding() {
+    return phase == Phase.FEEDING;
+  }
+
   /** Returns the last position that a client can know of. */
   public long head() {
-    return journal.head();
+    // The cursor may be ahead of what is applied at this bus.
+    return Math.max(told, journal.head());
   }
 
   /**
-   * Settles everything up to a position that the journal has.
+   * Settles everything up to a position that the journal has, for a consumer that is active.
    *
    * @param confirm whether the client waits for the answer
    * @return false if too many settlements wait for theirs; then nothing was done
@@ -673,7 +699,9 @@ public final class JournalConsumer {
 
   private void settled(long upTo, @Nullable RecordResult result, @Nullable Throwable failure) {
     settling = false;
-    if (result instanceof RecordResult.CursorState) {
+    if (phase == Phase.ENDED) {
+      answerLeft(upTo, result, failure);
+    } else if (result instanceof RecordResult.CursorState) {
       confirm(upTo);
       settle();
     } else if (result instanceof RecordResult.Refused refused) {
@@ -697,6 +725,23 @@ public final class JournalConsumer {
     }
   }
 
+  /** Answers the settlements that wait when the consumer has ended: no others follow. */
+  private void answerLeft(long upTo, @Nullable RecordResult result, @Nullable Throwable failure) {
+    if (result instanceof RecordResult.CursorState) {
+      confirm(upTo);
+    }
+    if (upTo < asked) {
+      // The last one is under way.
+      return;
+    }
+    while (!confirmations.isEmpty()) {
+      confirmations.remove();
+      line.unsettled(
+          this,
+          result instanceof RecordResult.Refused refused ? refused.message() : message(failure));
+    }
+  }
+
   // ---- The end
 
   /** Ends: nothing more is sent, and the next consumer of the durable subscription is active. */
@@ -708,9 +753,12 @@ public final class JournalConsumer {
     if (before == Phase.FEEDING && settled > asked) {
       asked = settled;
       // Before the next consumer begins.
-      var unused = journals.settleCursor(journal.number(), wish.name(), epoch, settled);
+      settleCursor(settled);
     }
     phase = Phase.ENDED;
+    if (!settling) {
+      answerLeft(asked, null, null);
+    }
     ready.forEach(FeedPiece::release);
     ready.clear();
     releaseRoom();

@@ -1,5 +1,6 @@
 package io.eventbus.server.durable;
 
+import io.eventbus.base.StageFailures;
 import io.eventbus.journal.AppliedChanges;
 import io.eventbus.journal.AppliedChanges.AppliedChunk;
 import io.eventbus.journal.JournalCatalog;
@@ -50,6 +51,7 @@ public final class JournalConsumers implements JournalListener {
   private final AtomicBoolean looksForEnds = new AtomicBoolean();
   // Written by the thread that applies entries.
   private volatile @Nullable JournalCatalog known;
+  private volatile long stamp;
   // The oldest first; under the lock.
   private final Map<TailChunk, ConsumedJournal> kept = new LinkedHashMap<>();
   private long keptBytes;
@@ -125,6 +127,11 @@ public final class JournalConsumers implements JournalListener {
     return allocator;
   }
 
+  /** Returns the time of the shard, in milliseconds. */
+  long stamp() {
+    return stamp;
+  }
+
   TailPieces tail(int loop) {
     return tails.get(loop);
   }
@@ -158,13 +165,25 @@ public final class JournalConsumers implements JournalListener {
   }
 
   /**
-   * Asks about a journal, on a thread that may wait for the disk.
+   * Asks about a journal, on a thread that may wait for the disk, when everything is applied here
+   * that any bus had before.
    *
    * @param address object that the clients sharing turns have in common
    * @param task gets the journals
+   * @param failed gets the reason instead if it is not known what others had; any thread
    */
-  public void ask(Object address, Consumer<Journals> task) {
-    reads.add(address, () -> task.accept(journals));
+  public void ask(Object address, Consumer<Journals> task, Consumer<Throwable> failed) {
+    var unused =
+        journals
+            .appliedUpToNow()
+            .whenComplete(
+                (nothing, failure) -> {
+                  if (failure == null) {
+                    reads.add(address, () -> task.accept(journals));
+                  } else {
+                    failed.accept(StageFailures.unwrap(failure));
+                  }
+                });
   }
 
   /** Adds a consumer to a journal. */
@@ -185,6 +204,7 @@ public final class JournalConsumers implements JournalListener {
 
   @Override
   public void applied(AppliedChanges changes) {
+    stamp = changes.stamp();
     JournalCatalog catalog = journals.catalog();
     boolean isOther = catalog != known;
     known = catalog;
@@ -198,7 +218,7 @@ public final class JournalConsumers implements JournalListener {
     for (AppliedChunk chunk : changes.chunks()) {
       ConsumedJournal journal = consumed.get(chunk.journal());
       if (journal != null) {
-        keep(journal, chunk, changes.stamp());
+        keep(journal, chunk);
         changed.add(journal);
       }
     }
@@ -243,12 +263,12 @@ public final class JournalConsumers implements JournalListener {
     }
   }
 
-  private synchronized void keep(ConsumedJournal journal, AppliedChunk applied, long stamp) {
+  private synchronized void keep(ConsumedJournal journal, AppliedChunk applied) {
     if (consumed.get(applied.journal()) != journal) {
       return;
     }
     TailChunk before = journal.find(applied.from());
-    TailChunk chunk = journal.add(applied, stamp);
+    TailChunk chunk = journal.add(applied);
     if (chunk == null) {
       return;
     }

@@ -40,6 +40,9 @@ final class JournalTail {
   private static final long READ_BYTES = 1 << 20;
   private static final long PAUSE_MILLIS = 100;
 
+  /** Pause after a read that failed as it should not: each failure is logged. */
+  private static final long FAILED_PAUSE_MILLIS = 10_000;
+
   /** Applied chunk, and the time of the shard then. */
   private record Chunk(AppliedChunk applied, long stamp) {
     int bytes() {
@@ -292,6 +295,9 @@ final class JournalTail {
       }
     } catch (JournalsUnavailableException e) {
       feed.later(this::readOn, PAUSE_MILLIS);
+    } catch (RuntimeException e) {
+      LOG.error("journal {} cannot be read for subscribers, next try follows", journal, e);
+      feed.later(this::readOn, FAILED_PAUSE_MILLIS);
     }
   }
 

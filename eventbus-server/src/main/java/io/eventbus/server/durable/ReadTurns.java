@@ -51,12 +51,25 @@ final class ReadTurns {
   }
 
   private void work() {
-    for (Runnable next = poll(); next != null; next = poll()) {
-      try {
-        next.run();
-      } catch (RuntimeException e) {
-        LOG.error("a reader of a journal has failed", e);
+    boolean ended = false;
+    try {
+      for (Runnable next = poll(); next != null; next = poll()) {
+        run(next);
       }
+      ended = true;
+    } finally {
+      if (!ended) {
+        // The others are not to wait for a thread that an error has ended.
+        threads.run(this::work, 0);
+      }
+    }
+  }
+
+  private static void run(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException e) {
+      LOG.error("a reader of a journal has failed", e);
     }
   }
 

@@ -33,10 +33,13 @@ final class TailPieces {
     }
   }
 
+  /** Pieces of a chunk, and the time of the shard from which on an event of it has expired. */
+  private record Built(List<FeedPiece> pieces, long expiry) {}
+
   private final ByteBufAllocator allocator;
   private final BusMemory memory;
   // The oldest first.
-  private final Map<Key, List<FeedPiece>> built = new LinkedHashMap<>();
+  private final Map<Key, Built> built = new LinkedHashMap<>();
   private long bytes;
   private int consumers;
 
@@ -57,27 +60,35 @@ final class TailPieces {
 
   /**
    * Returns the pieces of the chunk that covers a position; the caller owns no reference. Null if
-   * they have to be read from the journal.
+   * they have to be read from the journal, which tells what has expired.
+   *
+   * @param now time of the shard, in milliseconds
    */
-  @Nullable List<FeedPiece> find(ConsumedJournal journal, long position, TopicFilter filter) {
+  @Nullable List<FeedPiece> find(
+      ConsumedJournal journal, long position, TopicFilter filter, long now) {
     TailChunk chunk = journal.find(position);
     if (chunk == null) {
       return null;
     }
     Key key = new Key(chunk, filter);
-    List<FeedPiece> pieces = built.get(key);
-    if (pieces == null) {
+    Built known = built.get(key);
+    if (known == null) {
       try {
-        pieces = FeedPieces.of(chunk, journal.number(), filter, journal.stamp(), allocator, memory);
+        long expiry = FeedPieces.expiry(chunk, journal.number());
+        if (expiry <= now) {
+          return null;
+        }
+        known =
+            new Built(FeedPieces.of(chunk, journal.number(), filter, allocator, memory), expiry);
       } catch (ChunkFormatException e) {
         LOG.error("the journal is read instead: {}", e.getMessage());
         return null;
       }
-      built.put(key, pieces);
-      bytes += size(pieces);
+      built.put(key, known);
+      bytes += size(known.pieces);
       shrink(MAX_BUILT, MAX_BYTES);
     }
-    return pieces;
+    return known.expiry <= now ? null : known.pieces;
   }
 
   private static long size(List<FeedPiece> pieces) {
@@ -86,10 +97,10 @@ final class TailPieces {
 
   /** Removes the oldest but the last one, unless all have to go. */
   private void shrink(int maxBuilt, long maxBytes) {
-    Iterator<List<FeedPiece>> oldest = built.values().iterator();
+    Iterator<Built> oldest = built.values().iterator();
     while ((built.size() > maxBuilt || bytes > maxBytes)
         && built.size() > (maxBuilt == 0 ? 0 : 1)) {
-      List<FeedPiece> pieces = oldest.next();
+      List<FeedPiece> pieces = oldest.next().pieces;
       oldest.remove();
       bytes -= size(pieces);
       pieces.forEach(FeedPiece::release);

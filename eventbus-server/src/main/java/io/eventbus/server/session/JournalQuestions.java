@@ -75,7 +75,10 @@ final class JournalQuestions {
       return;
     }
     open++;
-    all.ask(address.shareOf(), journals -> answer(journals, journal, question));
+    all.ask(
+        address.shareOf(),
+        journals -> answer(journals, journal, question),
+        failure -> unavailable(String.valueOf(failure.getMessage()), question));
   }
 
   private @Nullable JournalInfo find(Ask question) {
@@ -137,10 +140,16 @@ final class JournalQuestions {
               cursor == null ? -1L : cursor.floor());
       connection.execute(() -> answered(told));
     } catch (JournalsUnavailableException e) {
-      Problem later =
-          problem(ErrorCode.UNAVAILABLE, String.valueOf(e.getMessage()), true, question);
-      connection.execute(() -> answered(later));
+      unavailable(String.valueOf(e.getMessage()), question);
+    } catch (RuntimeException e) {
+      unavailable("the journal cannot be read", question);
+      throw e;
     }
+  }
+
+  private void unavailable(String message, Ask question) {
+    Problem later = problem(ErrorCode.UNAVAILABLE, message, true, question);
+    connection.execute(() -> answered(later));
   }
 
   private void answered(Told told) {

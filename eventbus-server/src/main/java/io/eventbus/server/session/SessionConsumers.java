@@ -254,6 +254,11 @@ final class SessionConsumers implements JournalConsumer.Line {
               + request.getId()
               + " of a durable subscription (expected: the id of a Consume with a name)",
           request);
+    } else if (!consumer.isFeeding()) {
+      refuse(
+          ErrorCode.UNKNOWN_SUBSCRIPTION,
+          "consumer " + request.getId() + " is not active (expected: Settle after its first Feed)",
+          request);
     } else if (request.getUpTo() > consumer.head()) {
       refuse(
           ErrorCode.LIMIT_EXCEEDED,

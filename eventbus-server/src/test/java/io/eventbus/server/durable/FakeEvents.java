@@ -22,6 +22,17 @@ public final class FakeEvents {
    */
   public static void publish(
       Journals journals, int journal, String topic, long sequence, String... payloads) {
+    publishFor(journals, 0, journal, topic, sequence, payloads);
+  }
+
+  /** Publishes events that expire after a time in milliseconds; 0 for never. */
+  public static void publishFor(
+      Journals journals,
+      long ttlMillis,
+      int journal,
+      String topic,
+      long sequence,
+      String... payloads) {
     int size = 0;
     int max = 0;
     for (String payload : payloads) {
@@ -50,7 +61,7 @@ public final class FakeEvents {
             0,
             0,
             1,
-            0,
+            ttlMillis,
             0);
     boolean taken =
         journals.append(

@@ -57,6 +57,7 @@ public final class FakeJournals implements Journals {
   private boolean unavailable;
   private boolean loses;
   private boolean copies;
+  private boolean fails;
   private boolean delays;
   private final List<Runnable> answers = new ArrayList<>();
   private boolean readable = true;
@@ -112,6 +113,17 @@ public final class FakeJournals implements Journals {
   /** Sets whether entries are applied and answers wait for {@link #answer}. */
   public synchronized void delaysAnswers(boolean now) {
     delays = now;
+  }
+
+  /** Sets whether reading fails as it should not. */
+  public synchronized void fails(boolean now) {
+    fails = now;
+  }
+
+  private void mayFail() {
+    if (fails) {
+      throw new IllegalStateException("as if a row were damaged");
+    }
   }
 
   /** Sets whether entries come with a copy, of which listeners are not told. */
@@ -343,6 +355,7 @@ public final class FakeJournals implements Journals {
     if (unavailable) {
       throw new JournalsUnavailableException("journals: closed (expected: open ones)");
     }
+    mayFail();
     JournalCounters counters = JournalPositions.counters(rows, journal);
     return counters == null
         ? null
@@ -400,6 +413,7 @@ public final class FakeJournals implements Journals {
     LatestReader latest = new LatestReader(journal);
     return (from, maxBytes) -> {
       synchronized (this) {
+        mayFail();
         if (!readable) {
           throw new JournalsUnavailableException("journals: unreadable (expected: readable)");
         }

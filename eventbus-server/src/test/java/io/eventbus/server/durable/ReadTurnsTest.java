@@ -1,6 +1,7 @@
 package io.eventbus.server.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,6 +31,24 @@ class ReadTurnsTest {
     assertThat(ran).containsExactly("a1", "b1", "a2", "b2", "a3");
     threads.remove().run();
     assertThat(ran).hasSize(5);
+  }
+
+  @Test
+  void anErrorEndsNoThread() {
+    turns.add(
+        "a",
+        () -> {
+          throw new AssertionError("as if the heap ended");
+        });
+    add("a", "a2");
+    Runnable first = threads.remove();
+    assertThatThrownBy(first::run).isInstanceOf(AssertionError.class);
+    threads.remove().run();
+    threads.remove().run();
+    assertThat(ran).containsExactly("a2");
+    add("a", "a3");
+    add("b", "b1");
+    assertThat(threads).hasSize(2);
   }
 
   @Test

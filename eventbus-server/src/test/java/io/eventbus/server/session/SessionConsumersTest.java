@@ -379,6 +379,58 @@ class SessionConsumersTest extends SessionTestCase {
   }
 
   @Test
+  void anEventThatHasExpiredIsToldAlsoIfOthersGotIt() {
+    create("prices", KeepPolicy.LATEST);
+    List<Object> unused = start(replay(1, ConsumeStart.FIRST, 0));
+    FakeEvents.publishFor(journals, 3, 1, "orders.eu", 1, "short");
+    runAll();
+    assertThat(payloads(link.taken())).containsExactly("short");
+    publish(2, "prices.eu", "another journal");
+    publish(2, "prices.eu", "another journal");
+    publish(2, "prices.eu", "another journal");
+    assertThat(start(replay(2, ConsumeStart.FIRST, 0)))
+        .contains(new Truncated(2L, 1L, 1L, TruncatedReason.EXPIRED));
+  }
+
+  @Test
+  void aNewReplayGetsNothingThatWasStoredBeforeAtAnotherBus() {
+    publish("orders.eu", 1);
+    journals.holds(true);
+    publish("orders.eu", 2);
+    assertThat(start(replay(1, ConsumeStart.NEW, 0))).isEmpty();
+    handle(ControlFrames.encode(TypeCode.ASK, new Ask(7L, "orders", "", "", 0L)));
+    runAll();
+    assertThat(link.taken()).isEmpty();
+    journals.holds(false);
+    journals.applyHeld();
+    runAll();
+    assertThat(link.taken())
+        .contains(new Fed(1, 4, 3, 3, List.of()), new Told(7L, "orders", 1L, 3L, 0L, 0L, -1L));
+  }
+
+  @Test
+  void aReadThatFailsEndsWhatHasAskedForIt() {
+    publish("orders.eu", 2);
+    journals.fails(true);
+    assertThat(refused(replay(1, ConsumeStart.FIRST, 0), ErrorCode.UNAVAILABLE).getRetryable())
+        .isTrue();
+    for (int i = 0; i <= JournalQuestions.MAX_OPEN; i++) {
+      handle(ControlFrames.encode(TypeCode.ASK, new Ask(7L, "orders", "", "", 0L)));
+      runAll();
+      assertThat(problem(ErrorCode.UNAVAILABLE, TypeCode.ASK, 7, "").getRetryable()).isTrue();
+    }
+    journals.fails(false);
+    List<Object> unused = start(consume(1, "orders.>", "", ConsumeStart.FIRST, 0, 0));
+    journals.fails(true);
+    handle(credit(1, ENOUGH));
+    runAll();
+    assertThat(link.taken().get(1))
+        .isInstanceOfSatisfying(
+            Problem.class,
+            problem -> assertThat(problem.getCode()).isEqualTo(ErrorCode.UNAVAILABLE));
+  }
+
+  @Test
   void aJournalThatACopyOfTheReplicaHasNoMoreEndsItsConsumers() {
     create("prices", KeepPolicy.LATEST);
     List<Object> unused = start(replay(1, ConsumeStart.FIRST, 0));
@@ -464,6 +516,56 @@ class SessionConsumersTest extends SessionTestCase {
   }
 
   @Test
+  void eachSettlementIsAnsweredWhenItsConsumerHasEnded() {
+    publish("orders.eu", 5);
+    List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
+    journals.holds(true);
+    handle(
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true)),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true)),
+        ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    assertThat(link.taken()).hasSize(2);
+    journals.holds(false);
+    journals.applyHeld();
+    runAll();
+    assertThat(link.taken())
+        .containsExactly(confirm(TypeCode.SETTLE, 1, "", 1), confirm(TypeCode.SETTLE, 1, "", 4));
+  }
+
+  @Test
+  void aSettlementThatIsNotStoredIsToldWhenItsConsumerHasEnded() {
+    publish("orders.eu", 5);
+    List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
+    journals.holds(true);
+    handle(
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true)),
+        ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    assertThat(link.taken()).hasSize(2);
+    journals.holds(false);
+    journals.unavailable(true);
+    journals.applyHeld();
+    assertThat(problem(ErrorCode.UNAVAILABLE, TypeCode.SETTLE, 1, "").getRetryable()).isTrue();
+    journals.unavailable(false);
+    bus.reads.passSeconds(1);
+    runAll();
+  }
+
+  @Test
+  void onlyAConsumerThatIsActiveSettles() {
+    publish("orders.eu", 3);
+    handle(
+        consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 3L, true)));
+    problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 1, "");
+    runAll();
+    assertThat(link.taken()).hasSize(3);
+    List<Object> second = start(consume(2, "orders.>", "billing", ConsumeStart.NEW, 0, ENOUGH));
+    assertThat(second).hasSize(1);
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(2L, 3L, true)));
+    problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 2, "");
+  }
+
+  @Test
   void answersToSettlementsAreBounded() {
     publish("orders.eu", 1);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
@@ -529,6 +631,33 @@ class SessionConsumersTest extends SessionTestCase {
     var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
     handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false)));
     problem(ErrorCode.REPLACED, TypeCode.CONSUME, 1, "");
+  }
+
+  @Test
+  void aSettlementOfAConsumerThatIsReplacedIsAnswered() {
+    publish("orders.eu", 3);
+    List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
+    var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true)));
+    assertThat(link.taken())
+        .extracting(frame -> ((Problem) frame).getCode())
+        .containsExactly(ErrorCode.UNAVAILABLE, ErrorCode.REPLACED);
+  }
+
+  @Test
+  void aSettlementThatIsRefusedIsToldWhenItsConsumerHasEnded() {
+    publish("orders.eu", 3);
+    List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
+    var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
+    journals.holds(true);
+    handle(
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true)),
+        ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    assertThat(link.taken()).hasSize(2);
+    journals.holds(false);
+    journals.applyHeld();
+    problem(ErrorCode.UNAVAILABLE, TypeCode.SETTLE, 1, "");
+    runAll();
   }
 
   @Test

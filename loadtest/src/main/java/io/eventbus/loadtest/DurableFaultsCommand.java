@@ -49,7 +49,7 @@ final class DurableFaultsCommand implements Callable<Integer> {
       paramLabel = "FAULT",
       description =
           "Any of kill, kill-leader, kill-all, pause, slow-fsync, full-disk, power-loss,"
-              + " power-loss-all, partition, drain, bit-flip; those of disks and partition need root"
+              + " power-loss-all, partition, drain, failing-fsync, bit-flip; those of disks and partition need root"
               + " (default: ${DEFAULT-VALUE}).")
   private List<String> faults = List.of("kill", "kill-leader", "kill-all", "pause");
 
@@ -111,7 +111,8 @@ final class DurableFaultsCommand implements Callable<Integer> {
               options.jar(),
               options.serverJvm(),
               directory);
-      String lacks = plan.needs(FaultKind.Need.DISKS) ? LoopDisk.lacks() : "";
+      boolean disks = plan.needs(FaultKind.Need.DISKS) || plan.needs(FaultKind.Need.FAILING_DISKS);
+      String lacks = disks ? LoopDisk.lacks() : "";
       if (!lacks.isEmpty()) {
         throw new IllegalArgumentException("--faults: disks (expected: " + lacks + ")");
       }

@@ -37,7 +37,7 @@ class FaultsCommandTest {
             "--replicas: 2 (expected: 1 or 3)",
             "--faults: kil (expected: kill, kill-leader, kill-all, pause, slow-fsync, full-disk,"
                 + " power-loss, power-loss-all, partition, drain,"
-                + " bit-flip)",
+                + " failing-fsync, bit-flip)",
             "--faults: drain (expected: --replicas 3)",
             "--seconds: 0 (expected: 1 to 86400 seconds)",
             "--rate: 0 (expected: 1..20000)",

@@ -62,6 +62,16 @@ class FaultsSystemIT {
   }
 
   @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  @Nightly
+  void busesWhoseFsyncFailsKeepTheirPromises(int replicas) {
+    assumeTrue(LoopDisk.lacks().isEmpty(), LoopDisk.lacks());
+    assertThat(run("--replicas=" + replicas, "--seconds=120", "--faults=failing-fsync,kill-leader"))
+        .as(out::toString)
+        .isZero();
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5})
   @Nightly
   void aClusterKeepsItsPromises(int seed) {

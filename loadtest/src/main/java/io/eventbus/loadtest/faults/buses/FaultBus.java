@@ -164,7 +164,8 @@ public final class FaultBus implements AutoCloseable {
    * @throws DriverException if they cannot be read
    */
   StoredRows rows() {
-    return StoredRows.open(name, data);
+    // Not beside the rows: a file system is not unmounted while a library of it is in use.
+    return StoredRows.open(name, data, logs.resolve("native"));
   }
 
   /** Returns the replicas whose files were deleted. */

@@ -54,6 +54,7 @@ public final class FaultBuses implements AutoCloseable {
    * @param jar of the buses; null for those on the class path
    * @param directory for data and logs
    * @param losePower whether each has a file system of its own
+   * @param failWrites whether these are in memory, so that writes can fail
    * @param partitions whether they have a network of their own
    */
   public record Settings(
@@ -62,6 +63,7 @@ public final class FaultBuses implements AutoCloseable {
       List<String> jvmOptions,
       Path directory,
       boolean losePower,
+      boolean failWrites,
       boolean partitions) {
     /** Copies the list. */
     public Settings {
@@ -125,8 +127,9 @@ public final class FaultBuses implements AutoCloseable {
     String name = "bus-" + (number + 1);
     Address address = addresses.get(number);
     @Nullable LoopDisk disk = null;
-    if (settings.losePower()) {
-      disk = LoopDisk.create(settings.directory(), "disk-" + name, DISK_BYTES);
+    if (settings.losePower() || settings.failWrites()) {
+      disk =
+          LoopDisk.create(settings.directory(), "disk-" + name, DISK_BYTES, settings.failWrites());
       disks.add(disk);
     }
     // Not the root of a file system, which is not empty.

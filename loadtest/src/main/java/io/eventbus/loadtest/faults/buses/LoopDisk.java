@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * File system of its own for one server, ext4 in a file: it can lose its power, be full, and stand
@@ -36,13 +37,18 @@ public final class LoopDisk implements AutoCloseable {
 
   private final Path image;
   private final Path directory;
+
+  /** File system in memory that has the image; null if it is on the disk of the machine. */
+  private final @Nullable Path memory;
+
   private final DriverStopHook hook;
   private volatile boolean mounted;
   private volatile boolean frozen;
 
-  private LoopDisk(Path image, Path directory) {
+  private LoopDisk(Path image, Path directory, @Nullable Path memory) {
     this.image = image;
     this.directory = directory;
+    this.memory = memory;
     this.hook = DriverStopHook.add(directory.toString(), this::remove);
   }
 
@@ -60,13 +66,21 @@ public final class LoopDisk implements AutoCloseable {
    *
    * @param parent the directory in which it is made
    * @param bytes of the file, which takes as much of the disk as is used of it
+   * @param inMemory whether the file is in memory, so that writes can fail
    * @throws DriverException if that fails
    */
-  public static LoopDisk create(Path parent, String name, long bytes) {
-    Path image = parent.resolve(name + ".img");
+  public static LoopDisk create(Path parent, String name, long bytes, boolean inMemory) {
     Path directory = parent.resolve(name);
+    @Nullable Path memory = inMemory ? parent.resolve(name + "-memory") : null;
+    Path image = (memory == null ? parent : memory).resolve(name + ".img");
     try {
       Files.createDirectories(directory);
+      if (memory != null) {
+        Files.createDirectories(memory);
+        String size = "size=" + bytes;
+        SystemCommand.run(
+            SystemCommand.program("mount"), "-t", "tmpfs", "-o", size, "tmpfs", memory.toString());
+      }
       try (RandomAccessFile file = new RandomAccessFile(image.toFile(), "rw")) {
         file.setLength(bytes);
       }
@@ -74,7 +88,7 @@ public final class LoopDisk implements AutoCloseable {
       throw new DriverException("no file system in " + parent, e);
     }
     SystemCommand.run(SystemCommand.program("mkfs.ext4"), "-q", "-F", image.toString());
-    LoopDisk disk = new LoopDisk(image, directory);
+    LoopDisk disk = new LoopDisk(image, directory, memory);
     disk.mount();
     return disk;
   }
@@ -131,9 +145,39 @@ public final class LoopDisk implements AutoCloseable {
     frozen = false;
   }
 
+  /**
+   * Lets writes and fsyncs fail from now on, because the image finds no room for them. The file
+   * system is read-only from the first failure on.
+   *
+   * @throws DriverException if the image is not in memory
+   */
+  public void failWrites() {
+    fill(inMemory());
+  }
+
+  private Path inMemory() {
+    if (memory == null) {
+      throw new DriverException(image + " is not in memory (expected: a disk that can fail)");
+    }
+    return memory;
+  }
+
+  /** Lets writes succeed again, after {@link #unmount}. */
+  public void endFailures() {
+    try {
+      Files.deleteIfExists(inMemory().resolve(FILLING));
+    } catch (IOException e) {
+      throw new DriverException(image + " still fails", e);
+    }
+  }
+
   /** Takes all room. */
   public void fill() {
-    Path file = directory.resolve(FILLING);
+    fill(directory);
+  }
+
+  private static void fill(Path room) {
+    Path file = room.resolve(FILLING);
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
       ByteBuffer zeros = ByteBuffer.allocate(FILLING_STEP);
@@ -167,6 +211,11 @@ public final class LoopDisk implements AutoCloseable {
     try {
       Files.deleteIfExists(image);
       Files.deleteIfExists(directory);
+      if (memory != null) {
+        endFailures();
+        SystemCommand.run(SystemCommand.program("umount"), memory.toString());
+        Files.deleteIfExists(memory);
+      }
     } catch (IOException e) {
       throw new DriverException(image + " is not deleted", e);
     }

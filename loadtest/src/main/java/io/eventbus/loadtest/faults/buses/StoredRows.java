@@ -51,12 +51,13 @@ public final class StoredRows implements AutoCloseable {
    * Opens the rows of a bus.
    *
    * @param data its data directory
+   * @param library where the library of the store is unpacked to, and stays in use
    * @throws DriverException if they cannot be read
    */
-  static StoredRows open(String name, Path data) {
+  static StoredRows open(String name, Path data, Path library) {
     try {
       StoreIdentity identity = identity(data);
-      StoreResources resources = StoreResources.open(data.resolve("native"));
+      StoreResources resources = StoreResources.open(library);
       ShardStore store =
           ShardStore.open(
               data.resolve(SHARD).resolve("store"),
@@ -154,18 +155,31 @@ public final class StoredRows implements AutoCloseable {
   }
 
   private static String describe(List<StoredRows> all, byte[] key, List<byte @Nullable []> values) {
-    StringBuilder text = new StringBuilder("row " + hex(key));
+    int from = firstDifference(values);
+    StringBuilder text = new StringBuilder("row " + hex(key, 0) + " from byte " + from);
     for (int i = 0; i < all.size(); i++) {
       byte @Nullable [] value = values.get(i);
       text.append(", ").append(all.get(i).name).append(": ");
-      text.append(value == null ? "none" : value.length + " bytes " + hex(value));
+      text.append(value == null ? "none" : value.length + " bytes, " + hex(value, from));
     }
     return text.toString();
   }
 
-  private static String hex(byte[] bytes) {
-    int shown = Math.min(bytes.length, SHOWN_BYTES);
-    return HexFormat.of().formatHex(bytes, 0, shown) + (shown < bytes.length ? "…" : "");
+  /** Returns where the first two values begin to differ that do. */
+  private static int firstDifference(List<byte @Nullable []> values) {
+    byte @Nullable [] first = values.get(0);
+    for (byte @Nullable [] value : values) {
+      if (first != null && value != null && !Arrays.equals(first, value)) {
+        return Arrays.mismatch(first, value);
+      }
+    }
+    return 0;
+  }
+
+  private static String hex(byte[] bytes, int from) {
+    int begin = Math.min(from, bytes.length);
+    int end = Math.min(bytes.length, begin + SHOWN_BYTES);
+    return HexFormat.of().formatHex(bytes, begin, end) + (end < bytes.length ? "…" : "");
   }
 
   @Override

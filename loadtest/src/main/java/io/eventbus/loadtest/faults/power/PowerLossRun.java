@@ -67,7 +67,7 @@ public final class PowerLossRun {
   public static PowerLossResult run(
       PowerSystem system, int rounds, long seed, Path directory, Consumer<String> out)
       throws InterruptedException {
-    try (LoopDisk disk = LoopDisk.create(directory, "disk-" + system.name(), DISK_BYTES)) {
+    try (LoopDisk disk = LoopDisk.create(directory, "disk-" + system.name(), DISK_BYTES, false)) {
       return new PowerLossRun(system, disk, seed, out).run(rounds);
     }
   }

@@ -64,6 +64,7 @@ public final class DurableFaultRun {
                 plan.jvmOptions(),
                 plan.directory(),
                 plan.needs(FaultKind.Need.DISKS),
+                plan.needs(FaultKind.Need.FAILING_DISKS),
                 plan.needs(FaultKind.Need.NETWORK)))) {
       return new DurableFaultRun(plan, buses, out).run();
     }

@@ -42,6 +42,7 @@ final class FaultInjector {
   /** Bits that were changed since the bus has been healed. */
   private final Map<FaultBus, List<BitFlip>> flips = new LinkedHashMap<>();
 
+  private final Set<FaultBus> failing = new LinkedHashSet<>();
   private final Set<FaultBus> drained = new LinkedHashSet<>();
   private boolean cut;
   private boolean healed;
@@ -115,6 +116,7 @@ final class FaultInjector {
       case PARTITION -> partition(random.nextBoolean() ? leader() : any());
       case DRAIN -> drain(random.nextBoolean() ? leader() : any());
       case BIT_FLIP -> flip(any());
+      case FAILING_FSYNC -> failWrites(random.nextBoolean() ? leader() : any());
     }
     // Not if its victim was away already.
     if (diary.lines().size() > before) {
@@ -139,7 +141,7 @@ final class FaultInjector {
   }
 
   private void freeze(FaultBus bus) {
-    if (!down.containsKey(bus) && !frozen.contains(bus)) {
+    if (!down.containsKey(bus) && !frozen.contains(bus) && !failing.contains(bus)) {
       diary.note("slow-fsync: " + bus.name());
       bus.disk().freeze();
       frozen.add(bus);
@@ -147,16 +149,41 @@ final class FaultInjector {
   }
 
   private void fill(FaultBus bus) {
-    if (!down.containsKey(bus) && !frozen.contains(bus) && !full.contains(bus)) {
+    if (!down.containsKey(bus)
+        && !frozen.contains(bus)
+        && !failing.contains(bus)
+        && !full.contains(bus)) {
       diary.note("full-disk: " + bus.name());
       full.add(bus);
       bus.disk().fill();
     }
   }
 
+  private void failWrites(FaultBus bus) {
+    if (!down.containsKey(bus) && !frozen.contains(bus) && failing.add(bus)) {
+      diary.note("failing-fsync: " + bus.name());
+      bus.disk().failWrites();
+    }
+  }
+
+  /** Gives good disks to the buses whose disks fail. */
+  private void endFailures() {
+    for (FaultBus bus : failing) {
+      bus.kill();
+      bus.disk().unmount();
+      bus.disk().endFailures();
+      bus.disk().mount();
+      down.put(bus, FaultKind.FAILING_FSYNC);
+    }
+    failing.clear();
+  }
+
   private void losePower(FaultKind kind, List<FaultBus> victims) {
     List<FaultBus> up =
-        victims.stream().filter(bus -> !down.containsKey(bus) && !frozen.contains(bus)).toList();
+        victims.stream()
+            .filter(bus -> !down.containsKey(bus) && !frozen.contains(bus))
+            .filter(bus -> !failing.contains(bus))
+            .toList();
     up.forEach(bus -> diary.note(kind + ": " + bus.name()));
     // A machine without power answers nobody: see LoopDisk.losePower.
     up.stream().filter(bus -> bus.isUp() && !bus.isPaused()).forEach(FaultBus::pause);
@@ -170,7 +197,12 @@ final class FaultInjector {
   }
 
   private void flip(FaultBus bus) {
-    if (!down.isEmpty() || !frozen.isEmpty() || cut || bus.isPaused() || !buses.areWhole()) {
+    if (!down.isEmpty()
+        || !frozen.isEmpty()
+        || !failing.isEmpty()
+        || cut
+        || bus.isPaused()
+        || !buses.areWhole()) {
       // Damage of a second replica at once is more than is promised to be survived.
       return;
     }
@@ -245,6 +277,7 @@ final class FaultInjector {
     }
     frozen.forEach(bus -> bus.disk().thaw());
     frozen.clear();
+    endFailures();
     full.stream().map(FaultBus::disk).forEach(LoopDisk::free);
     full.clear();
     buses.all().stream().filter(FaultBus::isPaused).forEach(FaultBus::resume);

@@ -26,6 +26,8 @@ public enum FaultKind {
   PARTITION(Need.NETWORK),
   /** Move of all clients of a bus to the others for a time, during which it takes none. */
   DRAIN(Need.OTHERS),
+  /** Failure of each write and fsync of a bus, whose disk is good again when it is killed. */
+  FAILING_FSYNC(Need.FAILING_DISKS),
   /** Change of a bit in the files of a bus that was stopped, which is started again. */
   BIT_FLIP(Need.NOTHING);
 
@@ -35,6 +37,8 @@ public enum FaultKind {
     NOTHING,
     /** A file system for each bus, which needs root. */
     DISKS,
+    /** The same in memory, so that it can fail. */
+    FAILING_DISKS,
     /** Other buses. */
     OTHERS,
     /** Other buses, in a network of their own, which needs root. */

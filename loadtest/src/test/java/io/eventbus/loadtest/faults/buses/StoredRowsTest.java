@@ -103,8 +103,8 @@ class StoredRowsTest {
     fill("bus-3", values(), 7);
     assertThat(differences("bus-1", "bus-2", "bus-3").orElseThrow())
         .containsExactly(
-            "row 726f772d3137, bus-1: 8 bytes 76616c7565203137,"
-                + " bus-2: 8 bytes 76616c7565203138, bus-3: 8 bytes 76616c7565203137");
+            "row 726f772d3137 from byte 7, bus-1: 8 bytes, 37, bus-2: 8 bytes, 38,"
+                + " bus-3: 8 bytes, 37");
   }
 
   @Test
@@ -117,8 +117,8 @@ class StoredRowsTest {
     fill("bus-2", more, 7);
     assertThat(differences("bus-1", "bus-2").orElseThrow())
         .containsExactly(
-            "row 726f772d3030, bus-1: none, bus-2: 7 bytes 76616c75652030",
-            "row 726f772d3939, bus-1: none, bus-2: 0 bytes ");
+            "row 726f772d3030 from byte 0, bus-1: none, bus-2: 7 bytes, 76616c75652030",
+            "row 726f772d3939 from byte 0, bus-1: none, bus-2: 0 bytes, ");
   }
 
   @Test

@@ -28,6 +28,7 @@ import io.eventbus.server.durable.CursorOwner;
 import io.eventbus.server.durable.DurableFigures;
 import io.eventbus.server.durable.DurableTopics;
 import io.eventbus.server.durable.JournalAdministration;
+import io.eventbus.server.durable.JournalQuotas;
 import io.eventbus.server.durable.JournalStore;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
@@ -160,6 +161,7 @@ public final class BusServer implements AutoCloseable {
     BusCounters counters = new BusCounters(loops.count());
     SubscriptionIndex index = new SubscriptionIndex(loops.count());
     BusMemory memory = new BusMemory(memoryLimit(config));
+    QuotaAccounts quotas = new QuotaAccounts(advisories, System::nanoTime);
     durable =
         store == null
             ? null
@@ -167,6 +169,7 @@ public final class BusServer implements AutoCloseable {
                 store.journals(),
                 store.cluster(),
                 journalRoutes,
+                new JournalQuotas(authentication.quotas()::ofAccount, quotas),
                 cursorOwner(config, membership),
                 loops,
                 memory,
@@ -196,7 +199,7 @@ public final class BusServer implements AutoCloseable {
             clock,
             federation == null ? ClusterGuarantees.ALONE : federation,
             advisories,
-            new QuotaAccounts(advisories, System::nanoTime),
+            quotas,
             revocations,
             config.services(),
             store == null ? null : store.journals(),

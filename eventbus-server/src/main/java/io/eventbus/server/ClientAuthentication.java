@@ -49,6 +49,7 @@ final class ClientAuthentication implements AutoCloseable {
   private final List<LoginMethod> operators;
   private final List<AutoCloseable> parts;
   private final @Nullable JwtLogin tokens;
+  private final QuotaPolicy quotas;
   private final ScheduledExecutorService thread;
 
   private ClientAuthentication(
@@ -56,8 +57,10 @@ final class ClientAuthentication implements AutoCloseable {
       List<LoginMethod> operators,
       List<Runnable> refreshed,
       List<AutoCloseable> parts,
-      @Nullable JwtLogin tokens) {
+      @Nullable JwtLogin tokens,
+      QuotaPolicy quotas) {
     this.tokens = tokens;
+    this.quotas = quotas;
     this.operators = operators;
     this.authenticator = authenticator;
     this.parts = parts;
@@ -116,17 +119,16 @@ final class ClientAuthentication implements AutoCloseable {
       methods.add(new CertificateLogin(config.certificateSubject(), users));
     }
     Policies policies = policies(config, refreshed, changes);
+    QuotaPolicy quotas = policies.quotas().over(server.quotas());
     // These hold for all; a token's rules are added.
     return new ClientAuthentication(
         new AuthenticationChain(
-            methods,
-            server.anonymousClients(),
-            new TokenRules(policies.permissions()),
-            policies.quotas().over(server.quotas())),
+            methods, server.anonymousClients(), new TokenRules(policies.permissions()), quotas),
         List.copyOf(operators),
         refreshed,
         parts,
-        tokens);
+        tokens,
+        quotas);
   }
 
   private static AccessChanges told(Advisories advisories) {
@@ -184,6 +186,11 @@ final class ClientAuthentication implements AutoCloseable {
   /** Returns the age of the fetched keys of tokens; nothing if none are fetched. */
   Optional<Duration> keysAge() {
     return tokens == null ? Optional.empty() : tokens.keysAge();
+  }
+
+  /** Returns the quotas of clients, by the present files. */
+  QuotaPolicy quotas() {
+    return quotas;
   }
 
   Authenticator authenticator() {

@@ -578,24 +578,34 @@ final class RunningBus implements BusView {
 
   @Override
   public List<QuotaInfo> quotas(long after, int limit) {
-    return bus.quotas().list(after, limit).stream().map(RunningBus::describe).toList();
+    return bus.quotas().list(after, limit).stream().map(this::describe).toList();
   }
 
   @Override
   public List<QuotaInfo> quotas(String account, @Nullable String subject) {
-    return bus.quotas().find(account, subject).stream().map(RunningBus::describe).toList();
+    return bus.quotas().find(account, subject).stream().map(this::describe).toList();
   }
 
-  private static QuotaInfo describe(QuotaUse use) {
+  private QuotaInfo describe(QuotaUse use) {
     List<QuotaInfo.Use> quotas = new ArrayList<>();
-    for (Quota quota : Quota.values()) {
-      quotas.add(
-          new QuotaInfo.Use(
-              quota.key(),
-              use.limits().limit(quota),
-              use.used(quota),
-              use.reached().getOrDefault(quota, 0L)));
-    }
+    Quota.all(use.subject() == null)
+        .forEach(
+            quota ->
+                quotas.add(
+                    new QuotaInfo.Use(
+                        quota.key(),
+                        use.limits().limit(quota),
+                        used(use, quota),
+                        use.reached().getOrDefault(quota, 0L))));
     return new QuotaInfo(use.number(), use.account(), use.subject(), use.anonymous(), quotas);
+  }
+
+  private @Nullable Long used(QuotaUse use, Quota quota) {
+    if (!quota.isOfAccounts()) {
+      return use.used(quota);
+    }
+    DurableFigures.Account held =
+        durable.get().accounts().getOrDefault(use.account(), DurableFigures.Account.NONE);
+    return quota == Quota.JOURNALS ? held.journals() : held.bytes();
   }
 }

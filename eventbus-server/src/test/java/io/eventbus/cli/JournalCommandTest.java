@@ -12,6 +12,7 @@ import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.durable.FakeEvents;
 import io.eventbus.server.durable.FakeJournals;
+import io.eventbus.server.durable.FakeQuotas;
 import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.durable.JournalCluster;
 import java.util.ArrayList;
@@ -30,7 +31,9 @@ class JournalCommandTest {
   private final AdminServer server;
 
   JournalCommandTest() throws Exception {
-    bus.journals(new JournalAdministration(journals, JournalCluster.ALONE, () -> {}));
+    bus.journals(
+        new JournalAdministration(
+            journals, JournalCluster.ALONE, new FakeQuotas().quotas, () -> {}));
     server =
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),

@@ -16,7 +16,7 @@ package io.eventbus.journal;
  * @param previous the number before it that the publisher has sent on the same connection, -1 if
  *     this is the first
  * @param expect 0 for no expectation, 1 if the topic is to be empty, else the position of its last
- *     event and one
+ *     event and one; {@link #NO_ROOM} to store nothing
  * @param schema fingerprint of the payloads' schema, 0 for none
  * @param receivedAt microseconds since the epoch, by the clock of the publisher's bus
  * @param ttlMillis how long the events are delivered, in milliseconds, 0 for always
@@ -41,6 +41,12 @@ public record PublishHead(
 
   /** Maximum time to live and maximum delay: ten years, in milliseconds. */
   public static final long MAX_MILLIS = 10L * 365 * 24 * 60 * 60 * 1000;
+
+  /**
+   * Expectation of events for which their account has no room: refused with {@link
+   * JournalRefusalReason#STORE_FULL}, unless they repeat what is known.
+   */
+  public static final long NO_ROOM = Long.MAX_VALUE;
 
   /** Returns the publisher's number, as subscribers are told, of the event with a sequence. */
   public long originOf(long eventSequence) {

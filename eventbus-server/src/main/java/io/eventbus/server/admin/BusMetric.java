@@ -177,8 +177,8 @@ record BusMetric(
           counters(
               "eventbus_quota_refusals_total",
               "quota",
-              "Connections and subscriptions refused, because their identity or account"
-                  + " (`account_…`) used up a quota.",
+              "Connections, subscriptions, requests, durable events and journals refused, because"
+                  + " their identity or account (`account_…`) used up a quota.",
               s -> s.quotas().refusals()),
           histogram("eventbus_latency_seconds", LATENCY_HELP, BusStats::latency),
           counters(

@@ -479,6 +479,25 @@ public enum ConfigKey {
       Quota.CALLS.max(),
       "",
       "Like `quotas.calls`, for all clients of one account together. 0: no quota."),
+  /** Bytes of the events in all journals of one account. */
+  QUOTAS_ACCOUNT_DURABLE_BYTES(
+      "quotas.account-durable-bytes",
+      ValueType.SIZE,
+      "0",
+      0,
+      Quota.DURABLE_BYTES.max(),
+      "",
+      "Bytes of the events in all journals of one account, looked at every 5 s. While there are as"
+          + " many, its durable topics refuse events with `STORE_FULL`. 0: no quota."),
+  /** Journals of one account. */
+  QUOTAS_ACCOUNT_JOURNALS(
+      "quotas.account-journals",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.JOURNALS.max(),
+      "",
+      "Journals of one account. Further ones are not created. 0: no quota."),
 
   /** Deadline of the HTTP upgrade. */
   TIMEOUTS_UPGRADE(

@@ -85,7 +85,7 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_ADDRESS_HANDSHAKE_RATE),
                     integer(ConfigKey.LIMITS_ADDRESS_MEMORY_PERCENT)));
     ClientQuotas quotas =
-        part(() -> new ClientQuotas(quotas("quotas."), quotas("quotas.account-")));
+        part(() -> new ClientQuotas(quotas("quotas.", false), quotas("quotas.account-", true)));
     TimeoutsConfig timeouts =
         part(
             () ->
@@ -251,11 +251,11 @@ final class ConfigValues {
         uri(ConfigKey.AUTH_JWT_JWKS_URL));
   }
 
-  private Quotas quotas(String prefix) {
+  private Quotas quotas(String prefix, boolean ofAccount) {
     Map<Quota, Long> limits = new EnumMap<>(Quota.class);
-    for (Quota quota : Quota.values()) {
-      limits.put(quota, number(ConfigKey.find(prefix + quota.key()).orElseThrow()));
-    }
+    Quota.all(ofAccount)
+        .forEach(
+            quota -> limits.put(quota, number(ConfigKey.find(prefix + quota.key()).orElseThrow())));
     return new Quotas(limits);
   }
 

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Quota of the clients of one identity, or of one account. Its name is the same in the
@@ -23,14 +24,33 @@ public enum Quota {
   /** Requests to services in a second. */
   REQUESTS(ValueType.COUNT, 1_000_000_000),
   /** Calls of services in flight of all connections. */
-  CALLS(ValueType.COUNT, 10_000_000);
+  CALLS(ValueType.COUNT, 10_000_000),
+  /** Bytes of the events in all journals of an account. */
+  DURABLE_BYTES(ValueType.SIZE, 1L << 50, true),
+  /** Journals of an account. */
+  JOURNALS(ValueType.COUNT, 10_000, true);
 
   private final ValueType type;
   private final long max;
+  private final boolean ofAccounts;
 
   Quota(ValueType type, long max) {
+    this(type, max, false);
+  }
+
+  Quota(ValueType type, long max, boolean ofAccounts) {
     this.type = type;
     this.max = max;
+    this.ofAccounts = ofAccounts;
+  }
+
+  /**
+   * Returns whether only accounts have it, because identities share what it counts.
+   *
+   * @return false for one that identities have, too
+   */
+  public boolean isOfAccounts() {
+    return ofAccounts;
   }
 
   /**
@@ -46,19 +66,31 @@ public enum Quota {
    * Finds a quota by its name.
    *
    * @param key what somebody wrote
+   * @param ofAccount whether it is for an account, else for an identity
    * @return nothing where there is none of this name
    */
-  public static Optional<Quota> find(String key) {
-    return Arrays.stream(values()).filter(quota -> quota.key().equals(key)).findFirst();
+  public static Optional<Quota> find(String key, boolean ofAccount) {
+    return all(ofAccount).filter(quota -> quota.key().equals(key)).findFirst();
+  }
+
+  /**
+   * Returns the quotas of an account, or of an identity.
+   *
+   * @param ofAccount whether they are for an account
+   * @return in the order of this type
+   */
+  public static Stream<Quota> all(boolean ofAccount) {
+    return Arrays.stream(values()).filter(quota -> ofAccount || !quota.ofAccounts);
   }
 
   /**
    * Returns all names, for people.
    *
+   * @param ofAccount whether they are for an account, else for an identity
    * @return with commas between
    */
-  public static String keys() {
-    return Arrays.stream(values()).map(Quota::key).collect(Collectors.joining(", "));
+  public static String keys(boolean ofAccount) {
+    return all(ofAccount).map(Quota::key).collect(Collectors.joining(", "));
   }
 
   /**

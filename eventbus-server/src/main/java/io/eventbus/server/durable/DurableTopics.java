@@ -1,5 +1,6 @@
 package io.eventbus.server.durable;
 
+import io.eventbus.base.Schedules;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.Journals;
 import io.eventbus.protocol.TopicFilter;
@@ -15,10 +16,15 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Durable topics of a bus: which they are, and the feed of their subscribers. Any thread. */
 public final class DurableTopics implements StoredDelivery, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DurableTopics.class);
+
   /** Bytes of chunks that wait for subscribers. */
   private static final long FEED_BYTES = 16 << 20;
 
@@ -41,6 +47,7 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
   private final ScheduledThreadPoolExecutor readers;
   private final JournalConsumers consumers;
   private final JournalSums sums;
+  private final JournalQuotas quotas;
   private Journals.@Nullable Watch watch;
   private volatile @Nullable JournalFeed feed;
   private @Nullable JournalCatalog routed;
@@ -51,6 +58,7 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
    *
    * @param cluster the buses that keep these journals
    * @param routes are kept as the journals are
+   * @param quotas bound what accounts store
    * @param owner has the cursors of this bus's consumers
    * @param timeout time within which what is committed has to be delivered here
    */
@@ -58,6 +66,7 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
       Journals journals,
       JournalCluster cluster,
       JournalRoutes routes,
+      JournalQuotas quotas,
       CursorOwner owner,
       Loops loops,
       BusMemory memory,
@@ -65,7 +74,8 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
     this.journals = journals;
     this.cluster = cluster;
     this.routes = routes;
-    this.sums = new JournalSums(journals);
+    this.quotas = quotas;
+    this.sums = new JournalSums(journals, quotas);
     this.loops = loops;
     this.memory = memory;
     this.timeoutNanos = timeout.toNanos();
@@ -119,7 +129,12 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
               consumers.applied(changes);
             });
     route();
-    var unused = pauses.scheduleWithFixedDelay(sums::refresh, 0, FIGURES_SECONDS, TimeUnit.SECONDS);
+    var unused =
+        pauses.scheduleWithFixedDelay(
+            Schedules.guarded(LOG, "looking at what journals hold", sums::refresh),
+            0,
+            FIGURES_SECONDS,
+            TimeUnit.SECONDS);
   }
 
   /** Routes by the journals as they are now. */
@@ -168,6 +183,11 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
                 });
   }
 
+  @Override
+  public @Nullable Supplier<String> refusal(String account) {
+    return quotas.refusal(account);
+  }
+
   private void await(
       Map<Integer, Long> ends, JournalFeed open, long deadline, Consumer<Boolean> answer) {
     if (open.hasDelivered(ends)) {
@@ -189,7 +209,7 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
 
   /** Returns the administration of the journals. */
   public JournalAdministration administration() {
-    return new JournalAdministration(journals, cluster, this::route);
+    return new JournalAdministration(journals, cluster, quotas, this::route);
   }
 
   /** Returns the figures of all journals, which may be some seconds old. */

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class JournalAdministration {
   private final Journals journals;
   private final JournalCluster cluster;
+  private final JournalQuotas quotas;
   private final Runnable changed;
 
   // Definitions are compared with each other, and so change by turns.
@@ -34,11 +35,14 @@ public final class JournalAdministration {
    * Creates the administration of journals.
    *
    * @param cluster the buses that keep these journals
+   * @param quotas decide whether an account may have one more
    * @param changed called before a change of the definitions is told
    */
-  public JournalAdministration(Journals journals, JournalCluster cluster, Runnable changed) {
+  public JournalAdministration(
+      Journals journals, JournalCluster cluster, JournalQuotas quotas, Runnable changed) {
     this.journals = journals;
     this.cluster = cluster;
+    this.quotas = quotas;
     this.changed = changed;
   }
 
@@ -103,7 +107,7 @@ public final class JournalAdministration {
 
   /**
    * Creates a journal; the result is its number. Refused if a journal of its account has one of its
-   * topics.
+   * topics, or if the account has as many journals as it may have.
    *
    * @param definition its own name is ignored
    */
@@ -113,6 +117,7 @@ public final class JournalAdministration {
         true,
         () -> {
           checkOverlap(name, named);
+          checkQuota(name);
           return journals
               .create(named)
               .thenApply(result -> expect(result, RecordResult.JournalCreated.class).journal());
@@ -201,6 +206,19 @@ public final class JournalAdministration {
       throw new JournalRefusedException("no such journal", true);
     }
     return found.number();
+  }
+
+  /** Refuses one journal too many; one that is there already is none more. */
+  private void checkQuota(JournalName name) {
+    JournalCatalog catalog = journals.catalog();
+    if (catalog.find(name.inShard()) == null) {
+      quotas.checkOneMore(
+          name.account(),
+          catalog.all().stream()
+              .filter(
+                  item -> JournalName.of(item.definition().name()).account().equals(name.account()))
+              .count());
+    }
   }
 
   /** Refuses a topic of two journals: nobody could say in which of them its events are. */

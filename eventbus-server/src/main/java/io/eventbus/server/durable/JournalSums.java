@@ -20,19 +20,27 @@ final class JournalSums implements JournalListener {
   /** Journals that are read in one round. */
   static final int MAX_READ = 1_000;
 
-  private record Held(long bytes, long events) {}
+  private record Held(String account, long bytes, long delayedBytes, long events) {}
+
+  private record Sum(long bytes, long events, Map<String, DurableFigures.Account> accounts) {}
 
   private final Journals journals;
+  private final JournalQuotas quotas;
   private final Set<Integer> changed = ConcurrentHashMap.newKeySet();
 
   // On the thread that refreshes:
   private final Map<Integer, Held> held = new HashMap<>();
 
-  private volatile Held sum = new Held(0, 0);
+  private volatile Sum sum = new Sum(0, 0, Map.of());
 
-  /** Creates sums that are 0 until the first {@link #refresh}. */
-  JournalSums(Journals journals) {
+  /**
+   * Creates sums that are 0 until the first {@link #refresh}.
+   *
+   * @param quotas decide by the sums
+   */
+  JournalSums(Journals journals, JournalQuotas quotas) {
     this.journals = journals;
+    this.quotas = quotas;
     journals.catalog().all().forEach(item -> changed.add(item.number()));
   }
 
@@ -51,10 +59,17 @@ final class JournalSums implements JournalListener {
       all.remove();
       try {
         JournalFigures figures = journals.figures(journal);
-        if (figures == null || catalog.find(journal) == null) {
+        JournalCatalog.Item item = catalog.find(journal);
+        if (figures == null || item == null) {
           held.remove(journal);
         } else {
-          held.put(journal, new Held(figures.bytes(), figures.events()));
+          held.put(
+              journal,
+              new Held(
+                  JournalName.of(item.definition().name()).account(),
+                  figures.bytes(),
+                  figures.delayedBytes(),
+                  figures.events()));
         }
       } catch (JournalsUnavailableException e) {
         changed.add(journal);
@@ -63,17 +78,27 @@ final class JournalSums implements JournalListener {
     }
     long bytes = 0;
     long events = 0;
+    Map<String, DurableFigures.Account> accounts = new HashMap<>();
     for (Held each : held.values()) {
       bytes += each.bytes;
       events += each.events;
+      accounts.merge(
+          each.account,
+          new DurableFigures.Account(1, each.bytes + each.delayedBytes),
+          (a, b) -> new DurableFigures.Account(a.journals() + b.journals(), a.bytes() + b.bytes()));
     }
-    sum = new Held(bytes, events);
+    sum = new Sum(bytes, events, accounts);
+    quotas.look(accounts);
   }
 
   /** Returns the figures. Any thread; does not wait. */
   DurableFigures figures() {
-    Held now = sum;
+    Sum now = sum;
     return new DurableFigures(
-        journals.catalog().all().size(), now.bytes, now.events, journals.pendingBytes());
+        journals.catalog().all().size(),
+        now.bytes,
+        now.events,
+        journals.pendingBytes(),
+        now.accounts);
   }
 }

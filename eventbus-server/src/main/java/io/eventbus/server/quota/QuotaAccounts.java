@@ -5,6 +5,7 @@ import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.Quota;
+import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.Principal;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -19,6 +20,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -63,10 +65,8 @@ public final class QuotaAccounts {
 
   private static Map<String, LongAdder> counters() {
     Map<String, LongAdder> counters = new HashMap<>();
-    for (Quota quota : Quota.values()) {
-      counters.put(label(quota, false), new LongAdder());
-      counters.put(label(quota, true), new LongAdder());
-    }
+    Quota.all(false).forEach(quota -> counters.put(label(quota, false), new LongAdder()));
+    Quota.all(true).forEach(quota -> counters.put(label(quota, true), new LongAdder()));
     return Collections.unmodifiableMap(counters);
   }
 
@@ -215,6 +215,37 @@ public final class QuotaAccounts {
   /** Notes that something is refused. */
   String refuse(QuotaHolder sharers, Quota quota, String used, String advice) {
     count(refusals, sharers, quota, nanoTime());
+    return refusal(sharers, quota, used, advice);
+  }
+
+  /**
+   * Returns a refusal for an account, with or without clients here: each call of it is one more,
+   * and returns the message.
+   *
+   * @param account empty for the clients that have none
+   * @param used what is used, for people
+   * @param advice what its clients can do
+   */
+  public Supplier<String> refusal(
+      String account, Quota quota, long limit, String used, String advice) {
+    QuotaHolder.Key key = QuotaHolder.Key.ofAccount(account);
+    QuotaHolder holder;
+    synchronized (this) {
+      QuotaHolder known = byKey.get(key);
+      holder = known == null ? new QuotaHolder(key, 0, nanoTime()) : known;
+    }
+    if (holder.limits().limit(quota) != limit) {
+      // Those of its clients are as old as they are.
+      holder.limit(new Quotas(Map.of(quota, limit)).over(holder.limits()));
+    }
+    String message = refusal(holder, quota, used, advice);
+    return () -> {
+      count(refusals, holder, quota, nanoTime());
+      return message;
+    };
+  }
+
+  private static String refusal(QuotaHolder sharers, Quota quota, String used, String advice) {
     return sharers.key()
         + " "
         + used

@@ -27,14 +27,14 @@ public record QuotaUse(
     reached = Map.copyOf(reached);
   }
 
-  /** Returns what is used now; null for a rate. */
+  /** Returns what is used now; null for a rate, and for what journals hold. */
   public @Nullable Long used(Quota quota) {
     return switch (quota) {
       case CONNECTIONS -> (long) connections;
       case SUBSCRIPTIONS -> subscriptions;
       case QUEUE_BYTES -> queueBytes;
       case CALLS -> calls;
-      case PUBLISH_EVENTS, PUBLISH_BYTES, REQUESTS -> null;
+      case PUBLISH_EVENTS, PUBLISH_BYTES, REQUESTS, DURABLE_BYTES, JOURNALS -> null;
     };
   }
 }

@@ -12,6 +12,7 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
+import io.eventbus.server.durable.StoredDelivery;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.Router;
 import java.nio.ByteBuffer;
@@ -20,6 +21,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,13 +95,15 @@ final class DurablePublishing {
     if (key == null) {
       return true;
     }
+    StoredDelivery stored = loop.bus.stored();
     Frame frame =
         new Frame(
             appended + 1,
             publish.sequence(),
             publish.sequence() + publish.eventCount() - 1,
             router.selectedTopic(),
-            publish.confirm());
+            publish.confirm(),
+            stored == null ? null : stored.refusal(session.principal().account()));
     Numbered numbered = new Numbered(router.selectedNumber(), name == null ? "" : name);
     long before = last.getOrDefault(numbered, -1L);
     long first = name == null ? publish.sequence() : publish.number();
@@ -114,7 +118,10 @@ final class DurablePublishing {
             // A repetition has a smaller number than what was sent before it: of a name, which may
             // leave numbers out, the one before it is not known.
             name != null && first <= before ? -1 : Math.min(before, first - 1),
-            publish.expect(),
+            // Refused there, where it is known what is a repetition.
+            frame.full == null
+                ? Math.min(publish.expect(), PublishHead.NO_ROOM - 1)
+                : PublishHead.NO_ROOM,
             publish.schema(),
             receivedAt,
             publish.ttlMillis(),
@@ -209,13 +216,21 @@ final class DurablePublishing {
     private final long end;
     private final String topic;
     private final boolean confirm;
+    private final @Nullable Supplier<String> full;
 
-    Frame(long number, long first, long end, String topic, boolean confirm) {
+    Frame(
+        long number,
+        long first,
+        long end,
+        String topic,
+        boolean confirm,
+        @Nullable Supplier<String> full) {
       this.number = number;
       this.first = first;
       this.end = end;
       this.topic = topic;
       this.confirm = confirm;
+      this.full = full;
     }
 
     @Override
@@ -236,7 +251,7 @@ final class DurablePublishing {
       if (result instanceof RecordResult.Refused refused) {
         refuse(
             code(refused.reason()),
-            refused.message(),
+            message(refused),
             refused.reason() == JournalRefusalReason.STORE_FULL,
             first,
             topic);
@@ -245,6 +260,12 @@ final class DurablePublishing {
         confirm((RecordResult.Published) result);
       }
       end();
+    }
+
+    private String message(RecordResult.Refused refused) {
+      return full != null && refused.reason() == JournalRefusalReason.STORE_FULL
+          ? full.get()
+          : refused.message();
     }
 
     private void confirm(RecordResult.Published published) {

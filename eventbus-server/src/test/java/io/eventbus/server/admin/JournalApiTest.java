@@ -9,8 +9,10 @@ import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.config.Quota;
 import io.eventbus.server.durable.FakeEvents;
 import io.eventbus.server.durable.FakeJournals;
+import io.eventbus.server.durable.FakeQuotas;
 import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.durable.JournalCluster;
 import java.io.IOException;
@@ -32,11 +34,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 class JournalApiTest {
   private final FakeBus bus = new FakeBus(0);
   private final FakeJournals journals = new FakeJournals();
+  private final FakeQuotas quotas = new FakeQuotas();
   private final AdminServer server;
   private final HttpClient client = HttpClient.newHttpClient();
 
   JournalApiTest() throws Exception {
-    bus.journals(new JournalAdministration(journals, JournalCluster.ALONE, () -> {}));
+    bus.journals(
+        new JournalAdministration(journals, JournalCluster.ALONE, quotas.quotas, () -> {}));
     server =
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),
@@ -115,6 +119,24 @@ class JournalApiTest {
     refused("PUT", "/other/definition?filters=*.eu", 409, "orders.>");
     done("PUT", "/orders/definition?filters=orders.%3E%20more.%3E");
     refused("PUT", "/orders?filters=another", 409, "orders");
+  }
+
+  @Test
+  void anAccountHasNoMoreJournalsThanItsQuota() throws Exception {
+    quotas.limit("acme", Quota.JOURNALS, 1);
+    done("PUT", "/a?filters=a&account=acme");
+    done("PUT", "/a?filters=a&account=acme");
+    refused(
+        "PUT",
+        "/b?filters=b&account=acme",
+        409,
+        "the clients of account 'acme' have 1 journals (expected: at most 1, quota of the account:"
+            + " journals)");
+    assertThat(names("")).containsExactly("acme/a");
+    done("PUT", "/a?filters=a");
+    done("PUT", "/b?filters=b");
+    done("DELETE", "/a?account=acme");
+    done("PUT", "/b?filters=b&account=acme");
   }
 
   @Test

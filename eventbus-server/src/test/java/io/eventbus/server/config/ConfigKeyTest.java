@@ -27,6 +27,7 @@ class ConfigKeyTest {
           ConfigKey.QUOTAS_QUEUE_BYTES,
           ConfigKey.QUOTAS_ACCOUNT_PUBLISH_BYTES,
           ConfigKey.QUOTAS_ACCOUNT_QUEUE_BYTES,
+          ConfigKey.QUOTAS_ACCOUNT_DURABLE_BYTES,
           ConfigKey.BALANCE_CAPACITY_BYTES,
           ConfigKey.AUDIT_MAX_BYTES);
 

@@ -7,12 +7,15 @@ import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.Retention;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.config.Quota;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Sums of what journals hold. */
 class JournalSumsTest {
   private final FakeJournals journals = new FakeJournals();
+  private final FakeQuotas quotas = new FakeQuotas();
 
   private void create(String name) {
     var unused =
@@ -26,7 +29,7 @@ class JournalSumsTest {
   }
 
   private JournalSums watched() {
-    JournalSums sums = new JournalSums(journals);
+    JournalSums sums = new JournalSums(journals, quotas.quotas);
     var watch = journals.watch(sums);
     assertThat(watch).isNotNull();
     return sums;
@@ -53,6 +56,42 @@ class JournalSumsTest {
     sums.refresh();
     assertThat(sums.figures().journals()).isEqualTo(1);
     assertThat(sums.figures().events()).isEqualTo(1);
+  }
+
+  @Test
+  void anAccountAtItsQuotaStoresNothingUntilThereIsRoom() {
+    create("acme/a");
+    create("acme/b");
+    create("other/a");
+    quotas.limit("acme", Quota.DURABLE_BYTES, 2_000);
+    quotas.limit("other", Quota.DURABLE_BYTES, 2_000);
+    JournalSums sums = watched();
+    FakeEvents.publish(journals, 1, "acme/a.x", 1, "x".repeat(1_500));
+    FakeEvents.publish(journals, 3, "other/a.x", 1, "x".repeat(1_500));
+    sums.refresh();
+    assertThat(quotas.quotas.refusal("acme")).isNull();
+    FakeEvents.publish(journals, 2, "acme/b.x", 1, "x".repeat(1_500));
+    sums.refresh();
+    long held = Objects.requireNonNull(sums.figures().accounts().get("acme")).bytes();
+    assertThat(held).isGreaterThan(3_000);
+    assertThat(Objects.requireNonNull(quotas.quotas.refusal("acme")).get())
+        .startsWith(
+            "the clients of account 'acme' have "
+                + held
+                + " bytes stored in durable topics (expected: at most 2000, quota of the account:"
+                + " durable-bytes)");
+    assertThat(quotas.accounts.refusals()).containsEntry("account_durable_bytes", 1L);
+    assertThat(quotas.quotas.refusal("other")).isNull();
+    assertThat(quotas.quotas.refusal("")).isNull();
+    var unused = journals.trim(2, 1);
+    sums.refresh();
+    assertThat(quotas.quotas.refusal("acme")).isNull();
+    quotas.limit("acme", Quota.DURABLE_BYTES, 100);
+    sums.refresh();
+    assertThat(quotas.quotas.refusal("acme")).isNotNull();
+    quotas.limit("acme", Quota.DURABLE_BYTES, 0);
+    sums.refresh();
+    assertThat(quotas.quotas.refusal("acme")).isNull();
   }
 
   @Test

@@ -16,23 +16,43 @@ import io.eventbus.schema.Event;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Publish;
 import io.eventbus.server.durable.FakeJournals;
+import io.eventbus.server.durable.StoredDelivery;
 import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Events that a client publishes to durable topics. */
 class SessionDurableTest extends SessionTestCase {
+  private final Map<String, Supplier<String>> full = new HashMap<>();
   private final FakeJournals journals = Objects.requireNonNull(bus.journals);
 
   @Override
   SessionFixture bus() {
-    return super.bus().withJournals();
+    return super.bus()
+        .withJournals()
+        .stored(
+            new StoredDelivery() {
+              @Override
+              public void whenDelivered(
+                  int loop, String account, TopicFilter filter, Consumer<Boolean> done) {
+                done.accept(true);
+              }
+
+              @Override
+              public @Nullable Supplier<String> refusal(String account) {
+                return full.get(account);
+              }
+            });
   }
 
   @BeforeEach
@@ -103,6 +123,26 @@ class SessionDurableTest extends SessionTestCase {
     assertThat(bus.counters.notStored(ErrorCode.NO_JOURNAL)).isEqualTo(1);
     assertThat(bus.counters.notStored(ErrorCode.UNAVAILABLE)).isEqualTo(1);
     assertThat(bus.counters.loops().get(0).stored.get()).isEqualTo(1);
+  }
+
+  @Test
+  void anAccountWithoutRoomIsRefusedButForWhatItHasStored() {
+    handle(SampleFrames.publish("orders.eu", 1, true, "x"));
+    full.put("other", () -> "full of others");
+    handle(SampleFrames.publish("orders.eu", 2, true, "y"));
+    assertThat(link.taken()).containsExactly(confirm(1, 1, false), confirm(2, 2, false));
+    full.put("", () -> "full");
+    handle(SampleFrames.publish("orders.eu", 3, true, "z"));
+    Problem problem = problem(ErrorCode.STORE_FULL, TypeCode.PUBLISH, 3, "orders.eu");
+    assertThat(problem.getMessage()).isEqualTo("full");
+    assertThat(problem.getRetryable()).isTrue();
+    handle(SampleFrames.publish("orders.eu", 2, true, "y"));
+    assertThat(link.taken()).containsExactly(confirm(2, 2, true));
+    full.clear();
+    handle(SampleFrames.publish("orders.eu", 3, true, "z"));
+    problem(ErrorCode.STORE_FULL, TypeCode.PUBLISH, 3, "orders.eu");
+    handle(SampleFrames.publish("orders.eu", 4, true, "z"));
+    assertThat(link.taken()).containsExactly(confirm(4, 3, false));
   }
 
   private static byte[] named(String name, long number, long sequence, int events) {

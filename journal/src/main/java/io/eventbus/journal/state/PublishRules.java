@@ -165,6 +165,11 @@ final class PublishRules {
           JournalRefusalReason.NO_JOURNAL,
           "topic: not selected by the filters of " + journal.shown() + " (expected: selected)");
     }
+    if (head.expect() == PublishHead.NO_ROOM) {
+      return new Refused(
+          JournalRefusalReason.STORE_FULL,
+          "account of " + journal.shown() + ": no room (expected: less stored)");
+    }
     long last = topic == null ? 0 : topic.lastPosition;
     if (head.expect() > 0 && head.expect() - 1 != last) {
       return new Refused(

@@ -205,6 +205,17 @@ class PublishRulesTest {
   }
 
   @Test
+  void whatAnAccountHasNoRoomForIsRefusedUnlessItIsARepetition() {
+    publish("a.x", "p", 1, 1);
+
+    refused(expecting("a.x", 2, PublishHead.NO_ROOM), JournalRefusalReason.STORE_FULL);
+    refused(expecting("a.x", 2, 0), JournalRefusalReason.STORE_FULL);
+    refused(expecting("a.y", 1, PublishHead.NO_ROOM), JournalRefusalReason.STORE_FULL);
+    assertThat(expecting("a.x", 1, PublishHead.NO_ROOM)).isEqualTo(repeated(1));
+    assertThat(expecting("a.x", 3, 0)).isEqualTo(at(2));
+  }
+
+  @Test
   void aFrameWhoseOldPartWasRefusedIsNotConfirmed() {
     publish("a.x", "p", 1, 1);
     refused(expecting("a.x", 2, 99), JournalRefusalReason.EXPECTATION_FAILED);

@@ -202,10 +202,12 @@ final class TokenClaims {
   private static Quotas quotas(@Nullable Object value) throws BadClaimException {
     Map<Quota, Long> limits = new EnumMap<>(Quota.class);
     for (Map.Entry<?, ?> entry : object(value, "eventbus.quota").entrySet()) {
-      Optional<Quota> quota = Quota.find(String.valueOf(entry.getKey()));
+      Optional<Quota> quota = Quota.find(String.valueOf(entry.getKey()), false);
       if (quota.isEmpty()) {
         throw new BadClaimException(
-            "has a claim eventbus.quota with an unknown quota (expected: " + Quota.keys() + ")");
+            "has a claim eventbus.quota with an unknown quota (expected: "
+                + Quota.keys(false)
+                + ")");
       }
       // A fraction, or a number that does not fit, is of another type.
       boolean whole = entry.getValue() instanceof Long || entry.getValue() instanceof Integer;

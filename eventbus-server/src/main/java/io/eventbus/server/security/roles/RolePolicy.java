@@ -1,7 +1,7 @@
 package io.eventbus.server.security.roles;
 
 import io.eventbus.base.RateLimitedLog;
-import io.eventbus.server.config.ClientQuotas;
+import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.AuthenticationMethod;
@@ -124,9 +124,14 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   }
 
   @Override
-  public ClientQuotas quotas(Identity identity) {
+  public Quotas ofIdentity(Identity identity) {
     Roles roles = generation.roles;
-    return roles.quotasOf(rolesOf(roles, identity), identity.account());
+    return roles.quotasOf(rolesOf(roles, identity));
+  }
+
+  @Override
+  public Quotas ofAccount(String account) {
+    return generation.roles.quotasOfAccount(account);
   }
 
   /** Returns whether a client may have roles that are not for the bus. */

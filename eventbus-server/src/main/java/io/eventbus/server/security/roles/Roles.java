@@ -1,6 +1,5 @@
 package io.eventbus.server.security.roles;
 
-import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.config.Quotas;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -107,11 +106,14 @@ public final class Roles {
     return some.stream().reduce(Quotas.NONE, Quotas::or);
   }
 
-  /** Returns the quotas of a client. */
-  ClientQuotas quotasOf(Collection<String> names, String account) {
-    return new ClientQuotas(
-        generous(names.stream().map(name -> ofRoles.getOrDefault(name, Quotas.NONE)).toList()),
-        ofAccounts.getOrDefault(account, Quotas.NONE));
+  /** Returns the quotas of an identity with some roles. */
+  Quotas quotasOf(Collection<String> names) {
+    return generous(names.stream().map(name -> ofRoles.getOrDefault(name, Quotas.NONE)).toList());
+  }
+
+  /** Returns the quotas of an account. */
+  Quotas quotasOfAccount(String account) {
+    return ofAccounts.getOrDefault(account, Quotas.NONE);
   }
 
   /** Returns the same rules one by one; those of the first role come first. */

@@ -253,11 +253,16 @@ final class RolesParser {
     }
     String key = line.substring(QUOTA.length(), equals).strip();
     Quota quota =
-        Quota.find(key)
+        Quota.find(key, isAccount(section))
             .orElseThrow(
                 () ->
                     new IllegalArgumentException(
-                        shown(key) + " is no quota (expected: " + Quota.keys() + ")"));
+                        shown(key)
+                            + " is no quota of "
+                            + (isAccount(section) ? "an account" : "a role")
+                            + " (expected: "
+                            + Quota.keys(isAccount(section))
+                            + ")"));
     if (section.quotas.containsKey(quota)) {
       throw new IllegalArgumentException(
           "quota " + key + " is in this section already (expected: once)");

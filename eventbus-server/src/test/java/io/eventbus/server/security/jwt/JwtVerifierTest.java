@@ -454,10 +454,12 @@ class JwtVerifierTest {
         Map.of("allow", Map.of("publish", Collections.nCopies(201, "a"))));
     badOwn("has a claim eventbus.allow that is no object", Map.of("allow", List.of("a")));
     badOwn("has a claim eventbus.quota that is no object", Map.of("quota", 1));
-    badOwn(
-        "has a claim eventbus.quota with an unknown quota (expected: connections, publish-events,"
-            + " publish-bytes, subscriptions, queue-bytes, requests, calls)",
-        Map.of("quota", Map.of("connection", 1)));
+    for (String unknown : List.of("connection", "journals")) {
+      badOwn(
+          "has a claim eventbus.quota with an unknown quota (expected: connections, publish-events,"
+              + " publish-bytes, subscriptions, queue-bytes, requests, calls)",
+          Map.of("quota", Map.of(unknown, 1)));
+    }
     for (Object bad : List.of("1", -1, 1.5, true, 10_000_001, 1e30)) {
       badOwn(
           "has a claim eventbus.quota whose connections is no such limit (expected: a whole number"

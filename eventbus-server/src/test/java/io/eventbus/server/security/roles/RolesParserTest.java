@@ -77,7 +77,7 @@ class RolesParserTest {
         "[rolle x] | (expected: [role NAME]",
         "quota connections | (expected: allow or deny ACTION FILTER, include = NAME, …, or quota"
             + " NAME",
-        "quota conections = 1 | \"conections\" is no quota (expected: connections, publish-events,",
+        "quota conections = 1 | \"conections\" is no quota of a role (expected: connections,",
         "quota connections = x | quota connections: \"x\" is none (expected: a whole number, 0 for"
             + " no",
         "quota connections = -1 | quota connections: \"-1\" is out of range",
@@ -190,6 +190,7 @@ class RolesParserTest {
             quota connections = 0
             [account acme]   # the same name as a role is something else
             quota connections = 50
+            quota durable-bytes = 1GiB
             """);
     assertThat(quotas(roles, "small"))
         .isEqualTo(
@@ -199,12 +200,12 @@ class RolesParserTest {
             Map.of(Quota.CONNECTIONS, 2L, Quota.SUBSCRIPTIONS, 10L, Quota.PUBLISH_BYTES, 1L << 20));
     assertThat(quotas(roles, "small", "free")).containsEntry(Quota.CONNECTIONS, 0L);
     assertThat(quotas(roles)).isEmpty();
-    assertThat(roles.quotasOf(List.of(), "acme").account().limits())
-        .isEqualTo(Map.of(Quota.CONNECTIONS, 50L));
-    assertThat(roles.quotasOf(List.of(), "other").account().limits()).isEmpty();
+    assertThat(roles.quotasOfAccount("acme").limits())
+        .isEqualTo(Map.of(Quota.CONNECTIONS, 50L, Quota.DURABLE_BYTES, 1L << 30));
+    assertThat(roles.quotasOfAccount("other").limits()).isEmpty();
   }
 
   private static Map<Quota, Long> quotas(Roles roles, String... names) {
-    return roles.quotasOf(List.of(names), "").identity().limits();
+    return roles.quotasOf(List.of(names)).limits();
   }
 }

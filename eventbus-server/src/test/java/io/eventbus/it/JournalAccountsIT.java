@@ -1,0 +1,149 @@
+package io.eventbus.it;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.client.ErrorCode;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.server.BusServer;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Journals of accounts, at a bus with its real store: quotas. */
+@Timeout(180)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class JournalAccountsIT {
+  private static final String ROLES =
+      """
+      [role user]
+      allow publish >
+      allow subscribe >
+      [account small]
+      quota durable-bytes = 64KiB
+      quota journals = 2
+      """;
+
+  private final List<EventBusClient> clients = new ArrayList<>();
+  private final HttpClient http = HttpClient.newHttpClient();
+  private BusServer bus;
+
+  @BeforeAll
+  void start(@TempDir Path directory) throws Exception {
+    Path roles = Files.writeString(directory.resolve("roles.conf"), ROLES);
+    bus =
+        TestBus.start(
+            SignedTokens.settings(
+                directory,
+                "durable.directory",
+                directory.resolve("data").toString(),
+                "auth.roles-file",
+                roles.toString(),
+                "admin.auth",
+                "required",
+                "admin.account",
+                "ops",
+                "timeouts.shutdown",
+                "1s"));
+  }
+
+  @AfterAll
+  void stop() {
+    bus.close();
+  }
+
+  @AfterEach
+  void closeClients() {
+    clients.forEach(client -> client.close(Duration.ZERO));
+    clients.clear();
+  }
+
+  private static String token(String account, String role) {
+    return SignedTokens.token(
+        role, Instant.now(), "{\"account\":\"" + account + "\",\"roles\":[\"" + role + "\"]}");
+  }
+
+  private EventBusClient client(String account) {
+    EventBusClient client =
+        EventBusClient.builder().url(bus.uri()).token(token(account, "user")).connect();
+    clients.add(client);
+    return client;
+  }
+
+  private HttpResponse<String> ask(String token, String method, String path) throws Exception {
+    return http.send(
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + bus.adminPort() + path))
+            .timeout(Duration.ofSeconds(60))
+            .header("Authorization", "Bearer " + token)
+            .method(method, HttpRequest.BodyPublishers.noBody())
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  private String operate(String method, String path) throws Exception {
+    HttpResponse<String> answer = ask(token("ops", "admin"), method, "/api/v1/" + path);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return answer.body();
+  }
+
+  /** Publishes an event; returns why it was refused, or null. */
+  private static EventBusException.@Nullable Refused publish(
+      EventBusClient client, String topic, String payload) throws Exception {
+    try {
+      var unused = client.publish(topic, Event.of(payload)).toCompletableFuture().get(60, SECONDS);
+      return null;
+    } catch (ExecutionException e) {
+      return (EventBusException.Refused) e.getCause();
+    }
+  }
+
+  @Test
+  void anAccountAtItsQuotaStoresNothingUntilJournalsAreTrimmed() throws Exception {
+    operate("PUT", "journals/a?account=small&filters=a.%3E");
+    operate("PUT", "journals/b?account=small&filters=b.%3E");
+    operate("PUT", "journals/a?account=large&filters=a.%3E");
+    HttpResponse<String> third =
+        ask(token("ops", "admin"), "PUT", "/api/v1/journals/c?account=small&filters=c.%3E");
+    assertThat(third.statusCode()).isEqualTo(409);
+    assertThat(third.body()).contains("have 2 journals (expected: at most 2, quota of the account");
+    EventBusClient small = client("small");
+    EventBusClient large = client("large");
+    for (int i = 0; i < 5; i++) {
+      assertThat(publish(small, "a.x", "x".repeat(16_384))).isNull();
+    }
+    // Until somebody looks at the sums.
+    EventBusException.Refused refused = null;
+    while (refused == null) {
+      refused = publish(small, "b.x", "y");
+    }
+    assertThat(refused.code()).isEqualTo(ErrorCode.STORE_FULL);
+    assertThat(refused).hasMessageContaining("(expected: at most 65536, quota of the account");
+    assertThat(publish(small, "a.y", "y")).isNotNull();
+    assertThat(publish(small, "live", "y")).isNull();
+    assertThat(publish(large, "a.x", "y")).isNull();
+    assertThat(operate("GET", "quotas?account=small")).contains("\"quota\":\"durable-bytes\"");
+    operate("PUT", "journals/a/trim?account=small&up-to=5");
+    while (publish(small, "a.x", "y") != null) {
+      assertThat(publish(large, "a.x", "y")).isNull();
+    }
+    assertThat(publish(small, "b.x", "y")).isNull();
+  }
+}

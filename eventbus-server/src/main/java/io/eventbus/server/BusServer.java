@@ -518,7 +518,7 @@ public final class BusServer implements AutoCloseable {
             certificates::secondsToExpiry,
             authentication::keysAge);
     if (admin != null) {
-      admin.serve(view, authentication.operators());
+      admin.serve(view, authentication.operators(), authentication.permissions());
     }
     if (federation != null) {
       federation.start(

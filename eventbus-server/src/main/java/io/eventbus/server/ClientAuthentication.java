@@ -49,6 +49,7 @@ final class ClientAuthentication implements AutoCloseable {
   private final List<LoginMethod> operators;
   private final List<AutoCloseable> parts;
   private final @Nullable JwtLogin tokens;
+  private final PermissionPolicy permissions;
   private final QuotaPolicy quotas;
   private final ScheduledExecutorService thread;
 
@@ -58,8 +59,10 @@ final class ClientAuthentication implements AutoCloseable {
       List<Runnable> refreshed,
       List<AutoCloseable> parts,
       @Nullable JwtLogin tokens,
+      PermissionPolicy permissions,
       QuotaPolicy quotas) {
     this.tokens = tokens;
+    this.permissions = permissions;
     this.quotas = quotas;
     this.operators = operators;
     this.authenticator = authenticator;
@@ -121,13 +124,14 @@ final class ClientAuthentication implements AutoCloseable {
     Policies policies = policies(config, refreshed, changes);
     QuotaPolicy quotas = policies.quotas().over(server.quotas());
     // These hold for all; a token's rules are added.
+    PermissionPolicy permissions = new TokenRules(policies.permissions());
     return new ClientAuthentication(
-        new AuthenticationChain(
-            methods, server.anonymousClients(), new TokenRules(policies.permissions()), quotas),
+        new AuthenticationChain(methods, server.anonymousClients(), permissions, quotas),
         List.copyOf(operators),
         refreshed,
         parts,
         tokens,
+        permissions,
         quotas);
   }
 
@@ -186,6 +190,11 @@ final class ClientAuthentication implements AutoCloseable {
   /** Returns the age of the fetched keys of tokens; nothing if none are fetched. */
   Optional<Duration> keysAge() {
     return tokens == null ? Optional.empty() : tokens.keysAge();
+  }
+
+  /** Returns what clients may do, by the present files. */
+  PermissionPolicy permissions() {
+    return permissions;
   }
 
   /** Returns the quotas of clients, by the present files. */

@@ -15,6 +15,7 @@ import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.durable.FakeQuotas;
 import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.durable.JournalCluster;
+import io.eventbus.server.security.PermissionPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -40,7 +41,7 @@ class JournalCommandTest {
             bus::health,
             new Advisories(),
             200);
-    server.serve(bus, List.of());
+    server.serve(bus, List.of(), PermissionPolicy.NOTHING);
   }
 
   @AfterEach

@@ -10,6 +10,7 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.security.PermissionPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ class RevokeCommandTest {
             bus::health,
             advisories,
             200);
-    server.serve(bus, List.of());
+    server.serve(bus, List.of(), PermissionPolicy.NOTHING);
   }
 
   @AfterEach

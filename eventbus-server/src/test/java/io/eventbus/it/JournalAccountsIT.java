@@ -3,15 +3,19 @@ package io.eventbus.it;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.cli.CliHarness;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.server.BusServer;
+import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +32,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Journals of accounts, at a bus with its real store: quotas. */
+/** Journals of accounts, at a bus with its real store: quotas, and who manages them. */
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class JournalAccountsIT {
@@ -37,6 +41,8 @@ class JournalAccountsIT {
       [role user]
       allow publish >
       allow subscribe >
+      [role manager]
+      allow journal orders.{account}.>
       [account small]
       quota durable-bytes = 64KiB
       quota journals = 2
@@ -88,6 +94,18 @@ class JournalAccountsIT {
     return client;
   }
 
+  /** Runs {@code eventbus journal} with a manager's own token; returns what it writes. */
+  private String manage(Path directory, int code, String... arguments) throws IOException {
+    Path token = Files.writeString(directory.resolve("token"), token("acme", "manager"));
+    CliHarness cli = new CliHarness();
+    List<String> all = new ArrayList<>(List.of("journal"));
+    all.addAll(List.of(arguments));
+    all.add("--admin=127.0.0.1:" + bus.adminPort());
+    all.add("--admin-token-file=" + token);
+    assertThat(cli.run(all.toArray(new String[0]))).as(cli.out() + cli.err()).isEqualTo(code);
+    return cli.out() + cli.err();
+  }
+
   private HttpResponse<String> ask(String token, String method, String path) throws Exception {
     return http.send(
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + bus.adminPort() + path))
@@ -113,6 +131,34 @@ class JournalAccountsIT {
     } catch (ExecutionException e) {
       return (EventBusException.Refused) e.getCause();
     }
+  }
+
+  @Test
+  void aManagerHasTheJournalsOfItsAccountThatARuleCovers(@TempDir Path directory) throws Exception {
+    operate("PUT", "journals/orders?account=other&filters=orders.%3E");
+    manage(directory, 0, "create", "orders", "--filter=orders.acme.>");
+    EventBusClient client = client("acme");
+    assertThat(publish(client, "orders.acme.x", "y")).isNull();
+    assertThat(manage(directory, 0, "list")).contains("orders.acme.>").doesNotContain("other");
+    assertThat(manage(directory, 0, "show", "orders")).contains("acme");
+    manage(directory, 0, "trim", "orders", "--up-to=1");
+    for (String filter : List.of("orders.>", "orders.other.>", "orders.acme.> b")) {
+      assertThat(
+              ask(
+                      token("acme", "manager"),
+                      "PUT",
+                      "/api/v1/journals/more?filters="
+                          + URLEncoder.encode(filter, StandardCharsets.UTF_8))
+                  .statusCode())
+          .as(filter)
+          .isEqualTo(403);
+    }
+    assertThat(ask(token("acme", "user"), "GET", "/api/v1/journals").statusCode()).isEqualTo(403);
+    assertThat(ask(token("acme", "manager"), "GET", "/api/v1/bus").statusCode()).isEqualTo(403);
+    String other = "/api/v1/journals/orders?account=other";
+    assertThat(ask(token("acme", "manager"), "DELETE", other).statusCode()).isEqualTo(403);
+    manage(directory, 0, "delete", "orders");
+    assertThat(operate("GET", "journals?account=other")).contains("orders.>");
   }
 
   @Test

@@ -70,7 +70,7 @@ public final class PermissionsCommand implements Runnable {
     @Parameters(
         index = "0",
         paramLabel = "ACTION",
-        description = "publish, subscribe, block, observe, request, serve or broadcast.")
+        description = "publish, subscribe, block, observe, request, serve, broadcast or journal.")
     Action action = Action.PUBLISH;
 
     @Parameters(
@@ -122,6 +122,9 @@ public final class PermissionsCommand implements Runnable {
       boolean isSystem = name.startsWith(String.valueOf(Topic.SYSTEM));
       if (problem != null || action == Action.BLOCK || isSystem == (action == Action.OBSERVE)) {
         return problem;
+      }
+      if (action == Action.JOURNAL) {
+        return name + " is in no journal (expected: a filter that does not start with $)";
       }
       return isSystem
           ? "who subscribes to " + name + " observes (expected: the action observe)"

@@ -338,6 +338,7 @@ final class AdminApi {
    * @param path path, of which segments may be parameters in braces
    * @param isPrompt whether the action runs on the thread of the sockets
    * @param waits whether the action may wait; else it only computes
+   * @param isOfJournals whether callers may ask that manage journals of their account
    */
   record Route(
       String method,
@@ -346,9 +347,10 @@ final class AdminApi {
       Action action,
       AdminRole role,
       boolean isPrompt,
-      boolean waits) {
+      boolean waits,
+      boolean isOfJournals) {
     private Route(String method, String path, Action action, AdminRole role) {
-      this(method, path, List.of(path.split("/", -1)), action, role, false, false);
+      this(method, path, List.of(path.split("/", -1)), action, role, false, false, false);
     }
 
     static Route get(String path, Action action) {
@@ -373,12 +375,20 @@ final class AdminApi {
      * must not wait.
      */
     Route prompt() {
-      return new Route(method, path, parts, action, AdminRole.NONE, true, false);
+      return new Route(method, path, parts, action, AdminRole.NONE, true, false, false);
     }
 
     /** Returns the same resource, whose action may wait. */
     Route waiting() {
-      return new Route(method, path, parts, action, role, isPrompt, true);
+      return new Route(method, path, parts, action, role, isPrompt, true, isOfJournals);
+    }
+
+    /**
+     * Returns the same resource also for callers that manage journals of their account: the action
+     * decides which of them.
+     */
+    Route ofJournals() {
+      return new Route(method, path, parts, action, role, isPrompt, waits, true);
     }
 
     /** Returns whether everybody may ask for it, also with wrong credentials. */

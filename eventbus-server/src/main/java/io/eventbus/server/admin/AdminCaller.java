@@ -17,4 +17,9 @@ record AdminCaller(String name, AdminRole role, @Nullable Identity identity) {
 
   /** Caller without credentials where login is needed. */
   static final AdminCaller UNKNOWN = new AdminCaller("", AdminRole.NONE, null);
+
+  /** Returns its account; empty for the default one, and where it has none. */
+  String account() {
+    return identity == null ? "" : identity.account();
+  }
 }

@@ -1,11 +1,15 @@
 package io.eventbus.server.admin;
 
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.security.Origin;
+import io.eventbus.server.security.PermissionPolicy;
+import io.eventbus.server.security.Permissions;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
@@ -32,6 +36,7 @@ final class AdminLogin {
   private final @Nullable String account;
   private final byte @Nullable [] token;
   private volatile List<LoginMethod> methods = List.of();
+  private volatile PermissionPolicy permissions = PermissionPolicy.NOTHING;
 
   /**
    * Reads the token.
@@ -45,8 +50,9 @@ final class AdminLogin {
         config.access().token().read().map(t -> t.getBytes(StandardCharsets.UTF_8)).orElse(null);
   }
 
-  /** Adds login methods from now on. */
-  void serve(List<LoginMethod> operators) {
+  /** Adds login methods and permissions from now on. */
+  void serve(List<LoginMethod> operators, PermissionPolicy policy) {
+    permissions = policy;
     methods = List.copyOf(operators);
   }
 
@@ -161,6 +167,17 @@ final class AdminLogin {
             .filter(each -> ofOperators && identity.roles().contains(each.toString()))
             .reduce(AdminRole.NONE, (lower, higher) -> higher);
     return new AdminCaller(identity.subject(), role, identity);
+  }
+
+  /**
+   * Returns the filters whose journals a caller manages in its account without being an operator;
+   * for others rules that allow nothing.
+   */
+  FilterRules journals(AdminCaller caller) {
+    Identity identity = caller.identity();
+    return caller.role() != AdminRole.NONE || identity == null
+        ? Permissions.NONE.of(Action.JOURNAL)
+        : permissions.permissions(identity, new Credentials(null, "", false)).of(Action.JOURNAL);
   }
 
   /** Returns the values of {@code WWW-Authenticate}. */

@@ -5,6 +5,7 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.security.LoginMethod;
+import io.eventbus.server.security.PermissionPolicy;
 import io.eventbus.server.tls.TlsFiles;
 import io.eventbus.server.tls.TlsSource;
 import io.eventbus.server.view.BusHealth;
@@ -208,9 +209,14 @@ public final class AdminServer implements AutoCloseable {
     }
   }
 
-  /** Serves a bus from now on. To be called once at most, and not beside {@link #close}. */
-  public void serve(BusView bus, List<LoginMethod> operators) {
-    login.serve(operators);
+  /**
+   * Serves a bus from now on. To be called once at most, and not beside {@link #close}.
+   *
+   * @param operators how callers prove who they are
+   * @param permissions tells which journals callers manage that are no operators
+   */
+  public void serve(BusView bus, List<LoginMethod> operators, PermissionPolicy permissions) {
+    login.serve(operators, permissions);
     BusMetrics figures = new BusMetrics(bus, () -> tls == null ? 0 : tls.failures());
     WaitingCalls calls = new WaitingCalls("the registry");
     RegistryApi changes = new RegistryApi(bus, calls);
@@ -222,7 +228,7 @@ public final class AdminServer implements AutoCloseable {
                 figures,
                 changes,
                 new RevocationApi(bus, calls, Clock.systemUTC()),
-                new JournalApi(bus, new WaitingCalls("the journals")),
+                new JournalApi(bus, new WaitingCalls("the journals"), login::journals),
                 metricsRole)
             .routes());
   }

@@ -7,6 +7,7 @@ import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.registry.BusId;
+import io.eventbus.server.admin.AdminApi.CallerAction;
 import io.eventbus.server.admin.AdminApi.Page;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.durable.DefinitionText;
@@ -14,6 +15,7 @@ import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.durable.JournalInfo;
 import io.eventbus.server.durable.JournalName;
 import io.eventbus.server.durable.ShardView;
+import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.view.BusView;
 import java.time.Instant;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -37,25 +40,40 @@ final class JournalApi {
 
   private final BusView bus;
   private final WaitingCalls calls;
+  private final Function<AdminCaller, FilterRules> rules;
 
-  JournalApi(BusView bus, WaitingCalls calls) {
+  /**
+   * Creates the resources.
+   *
+   * @param rules filters whose journals a caller manages that is no operator
+   */
+  JournalApi(BusView bus, WaitingCalls calls, Function<AdminCaller, FilterRules> rules) {
     this.bus = bus;
     this.calls = calls;
+    this.rules = rules;
   }
 
   List<Route> routes() {
     return List.of(
-        Route.get(PATH, (request, id) -> list(request)),
+        Route.get(PATH, (CallerAction) this::list).ofJournals(),
         Route.get("/api/v1/shards", (request, id) -> shards(request)),
         Route.delete("/api/v1/shards/votes/{id}", this::moveVote).forRole(AdminRole.ADMIN),
         Route.delete("/api/v1/shards/replicas/{id}", this::removeReplica).forRole(AdminRole.ADMIN),
-        Route.get(ONE, this::show),
-        Route.get(ONE + "/cursors", this::cursors),
-        Route.put(ONE, this::create).forRole(AdminRole.ADMIN),
-        Route.put(ONE + "/definition", this::change).forRole(AdminRole.ADMIN),
-        Route.put(ONE + "/trim", this::trim).forRole(AdminRole.ADMIN),
-        Route.put(ONE + "/purge", this::purge).forRole(AdminRole.ADMIN),
-        Route.delete(ONE, this::delete).forRole(AdminRole.ADMIN));
+        Route.get(ONE, (CallerAction) this::show).ofJournals(),
+        Route.get(ONE + "/cursors", (CallerAction) this::cursors).ofJournals(),
+        changes(Route.put(ONE, (CallerAction) this::create)),
+        changes(Route.put(ONE + "/definition", (CallerAction) this::change)),
+        changes(Route.put(ONE + "/trim", (CallerAction) this::trim)),
+        changes(Route.put(ONE + "/purge", (CallerAction) this::purge)),
+        changes(Route.delete(ONE, (CallerAction) this::delete)));
+  }
+
+  private static Route changes(Route route) {
+    return route.forRole(AdminRole.ADMIN).ofJournals();
+  }
+
+  private JournalScope scope(AdminCaller caller) throws HttpFailure {
+    return JournalScope.of(caller, rules.apply(caller));
   }
 
   /**
@@ -149,10 +167,10 @@ final class JournalApi {
     return journals;
   }
 
-  private AdminReply list(AdminRequest request) throws HttpFailure {
+  private AdminReply list(AdminRequest request, String id, AdminCaller caller) throws HttpFailure {
     QueryString query = request.query(Set.of("account", "after", "limit"));
     int limit = query.limit();
-    String account = query.optional("account");
+    String account = scope(caller).account(query.optional("account"));
     String after = query.optional("after");
     List<Item> found =
         journals().list(account, after == null ? null : after(after), limit + 1).stream()
@@ -201,8 +219,10 @@ final class JournalApi {
     return name(text.substring(0, slash), text.substring(slash + 1));
   }
 
-  private static JournalName name(QueryString query, String id) throws HttpFailure {
-    return name(query.text("account", ""), id);
+  private static JournalName name(QueryString query, String id, JournalScope scope)
+      throws HttpFailure {
+    String account = scope.account(query.optional("account"));
+    return name(account == null ? "" : account, id);
   }
 
   private static JournalName name(String account, String name) throws HttpFailure {
@@ -220,8 +240,9 @@ final class JournalApi {
     return journals().find(name).orElseThrow(() -> HttpFailure.notFound("journal"));
   }
 
-  private AdminReply show(AdminRequest request, String id) throws HttpFailure {
-    JournalInfo journal = find(name(request.query(NOTHING_BUT_ACCOUNT), id));
+  private AdminReply show(AdminRequest request, String id, AdminCaller caller) throws HttpFailure {
+    JournalScope scope = scope(caller);
+    JournalInfo journal = find(name(request.query(NOTHING_BUT_ACCOUNT), id, scope));
     JournalFigures figures = figures(journal);
     return AdminReply.ok(
         new Detail(Item.of(journal), Content.of(figures), Instant.ofEpochMilli(figures.stamp())));
@@ -240,10 +261,12 @@ final class JournalApi {
     }
   }
 
-  private AdminReply cursors(AdminRequest request, String path) throws HttpFailure {
+  private AdminReply cursors(AdminRequest request, String path, AdminCaller caller)
+      throws HttpFailure {
+    JournalScope scope = scope(caller);
     QueryString query = request.query(Set.of("account", "after", "limit"));
     int limit = query.limit();
-    JournalInfo journal = find(name(query, path));
+    JournalInfo journal = find(name(query, path, scope));
     JournalAdministration journals = journals();
     String after = query.text("after", "");
     List<CursorView> found = read(() -> journals.cursors(journal, after, limit + 1));
@@ -263,51 +286,66 @@ final class JournalApi {
         items,
         limit,
         PATH + "/" + AdminApi.encoded(journal.name().name()) + "/cursors",
-        query.optional("account"),
+        scope.account(query.optional("account")),
         Cursor::name);
   }
 
-  private AdminReply create(AdminRequest request, String id) throws HttpFailure {
+  private AdminReply create(AdminRequest request, String id, AdminCaller caller)
+      throws HttpFailure {
+    JournalScope scope = scope(caller);
     QueryString query = request.query(DEFINITION);
-    JournalName name = name(query, id);
+    JournalName name = name(query, id, scope);
     JournalDefinition definition = definition(query, name, null);
+    scope.check(definition.filters());
     JournalAdministration journals = journals();
     int number = calls.await(() -> journals.create(name, definition));
     return AdminReply.ok(Map.of("journal", name.name(), "number", number));
   }
 
-  private AdminReply change(AdminRequest request, String id) throws HttpFailure {
+  private AdminReply change(AdminRequest request, String id, AdminCaller caller)
+      throws HttpFailure {
+    JournalScope scope = scope(caller);
     QueryString query = request.query(DEFINITION);
-    JournalName name = name(query, id);
+    JournalName name = name(query, id, scope);
     JournalInfo before = find(name);
+    scope.check(before.filters());
     JournalDefinition definition = definition(query, name, before);
+    scope.check(definition.filters());
     JournalAdministration journals = journals();
     calls.await(() -> journals.change(name, definition));
     return AdminReply.ok(Map.of("done", true));
   }
 
-  private AdminReply delete(AdminRequest request, String id) throws HttpFailure {
-    JournalName name = name(request.query(NOTHING_BUT_ACCOUNT), id);
+  private AdminReply delete(AdminRequest request, String id, AdminCaller caller)
+      throws HttpFailure {
+    JournalScope scope = scope(caller);
+    JournalName name = name(request.query(NOTHING_BUT_ACCOUNT), id, scope);
+    scope.check(find(name).filters());
     JournalAdministration journals = journals();
     calls.await(() -> journals.delete(name));
     return AdminReply.ok(Map.of("done", true));
   }
 
-  private AdminReply trim(AdminRequest request, String path) throws HttpFailure {
+  private AdminReply trim(AdminRequest request, String path, AdminCaller caller)
+      throws HttpFailure {
+    JournalScope scope = scope(caller);
     QueryString query = request.query(Set.of("account", "up-to"));
-    JournalName name = name(query, path);
+    JournalName name = name(query, path, scope);
     long upTo = query.number("up-to", 0);
     if (upTo < 1) {
       throw HttpFailure.badRequest("up-to: missing or too small (expected: a position, 1 or more)");
     }
+    scope.check(find(name).filters());
     JournalAdministration journals = journals();
     long first = calls.await(() -> journals.trim(name, upTo));
     return AdminReply.ok(Map.of("firstPosition", first));
   }
 
-  private AdminReply purge(AdminRequest request, String path) throws HttpFailure {
+  private AdminReply purge(AdminRequest request, String path, AdminCaller caller)
+      throws HttpFailure {
+    JournalScope scope = scope(caller);
     QueryString query = request.query(Set.of("account", "topic", "from", "to"));
-    JournalName name = name(query, path);
+    JournalName name = name(query, path, scope);
     String topic = query.text("topic", "");
     String problem = topic.isEmpty() ? null : Topic.problem(topic);
     if (problem != null) {
@@ -322,7 +360,9 @@ final class JournalApi {
     if (from < 1 || to < from) {
       throw HttpFailure.badRequest("from, to: out of range (expected: 1 or more, from <= to)");
     }
-    long last = Math.min(to, Math.max(from, figures(find(name)).lastPosition()));
+    JournalInfo journal = find(name);
+    scope.check(journal.filters());
+    long last = Math.min(to, Math.max(from, figures(journal).lastPosition()));
     JournalAdministration journals = journals();
     long events = calls.await(() -> journals.purge(name, topic, from, last));
     return AdminReply.ok(Map.of("events", events));

@@ -166,6 +166,7 @@ public sealed interface Advisory {
    *
    * @param caller the user, or the key of the token; empty where no login is needed, or for one
    *     that has not
+   * @param callerAccount account of the caller; empty for the default one, and where it has none
    * @param role what the caller may do, in lower case
    * @param target path and query, at most 512 characters
    * @param reason what was wrong with the credentials that the caller showed, and whose they would
@@ -173,6 +174,7 @@ public sealed interface Advisory {
    */
   record AdminAction(
       String caller,
+      String callerAccount,
       String role,
       String remoteAddress,
       String method,
@@ -182,7 +184,7 @@ public sealed interface Advisory {
       implements Advisory {
     @Override
     public boolean causedByClient() {
-      return status == 401 || status == 403;
+      return status == 401 || status == 403 || role.equals("none");
     }
   }
 

@@ -15,7 +15,9 @@ public enum Action {
   /** Be a member of a service. */
   SERVE,
   /** Publish an event to all members of a service. */
-  BROADCAST;
+  BROADCAST,
+  /** Manage the journals of its account, at the administration port. */
+  JOURNAL;
 
   /**
    * Returns whether the action is about the names of services rather than about topics and filters.

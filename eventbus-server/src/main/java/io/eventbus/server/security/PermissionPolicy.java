@@ -6,6 +6,9 @@ package io.eventbus.server.security;
  */
 @FunctionalInterface
 public interface PermissionPolicy {
+  /** Policy that allows nothing. */
+  PermissionPolicy NOTHING = (identity, credentials) -> Permissions.NONE;
+
   /** Returns the permissions of a client; the same object for clients with the same rules. */
   Permissions permissions(Identity identity, Credentials credentials);
 }

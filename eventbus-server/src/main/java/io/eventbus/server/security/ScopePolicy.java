@@ -7,8 +7,8 @@ import java.util.Map;
 
 /**
  * Default policy: clients publish and subscribe to everything, request from, broadcast to and serve
- * every service; {@code auth.observe} and {@code auth.block} decide the rest. Immutable; any
- * thread.
+ * every service; {@code auth.observe} and {@code auth.block} decide the rest. Nobody manages
+ * journals. Immutable; any thread.
  */
 public final class ScopePolicy implements PermissionPolicy {
   private final Permissions local;

@@ -83,7 +83,7 @@ final class AuditShares {
     } else if (advisory instanceof Advisory.ClientDisconnected client) {
       return take("", "", client.remoteAddress());
     } else if (advisory instanceof Advisory.AdminAction caller) {
-      return take("", "", caller.remoteAddress());
+      return take(caller.callerAccount(), caller.caller(), caller.remoteAddress());
     }
     return addresses.take(advisory.type());
   }

@@ -23,6 +23,7 @@ import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.security.Origin;
 import io.eventbus.server.security.Origin.Standing;
+import io.eventbus.server.security.PermissionPolicy;
 import io.eventbus.server.tls.CertificateWatch;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -104,7 +105,7 @@ class AdminAccessTest {
     AdminServer started =
         AdminServer.start(config(access), bus::health, advisories, AdminServer.MAX_CONNECTIONS);
     server = started;
-    started.serve(bus, List.of(operators));
+    started.serve(bus, List.of(operators), PermissionPolicy.NOTHING);
     return started;
   }
 

@@ -10,6 +10,7 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.security.PermissionPolicy;
 import io.eventbus.server.view.BusHealth;
 import java.io.IOException;
 import java.io.InputStream;
@@ -55,7 +56,7 @@ class AdminServerTest {
             bus::health,
             new Advisories(),
             MAX_CONNECTIONS);
-    server.serve(bus, List.of());
+    server.serve(bus, List.of(), PermissionPolicy.NOTHING);
   }
 
   @AfterEach
@@ -92,7 +93,7 @@ class AdminServerTest {
         assertThat(other.statusCode()).isEqualTo(503);
         assertThat(json(other).path("error").path("code").asText()).isEqualTo("STARTING");
       }
-      early.serve(bus, List.of());
+      early.serve(bus, List.of(), PermissionPolicy.NOTHING);
       assertThat(send("GET", uri.resolve("/readyz")).statusCode()).isEqualTo(200);
       assertThat(send("GET", uri.resolve("/nothing")).statusCode()).isEqualTo(404);
     }

@@ -15,6 +15,7 @@ import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.durable.FakeQuotas;
 import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.durable.JournalCluster;
+import io.eventbus.server.security.PermissionPolicy;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -47,7 +48,7 @@ class JournalApiTest {
             bus::health,
             new Advisories(),
             100);
-    server.serve(bus, List.of());
+    server.serve(bus, List.of(), PermissionPolicy.NOTHING);
   }
 
   @AfterEach

@@ -16,6 +16,7 @@ import io.eventbus.registry.codec.BackupFormat;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.security.PermissionPolicy;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -59,7 +60,7 @@ class RegistryApiTest {
             bus::health,
             new Advisories(),
             100);
-    server.serve(bus, List.of());
+    server.serve(bus, List.of(), PermissionPolicy.NOTHING);
   }
 
   @AfterEach

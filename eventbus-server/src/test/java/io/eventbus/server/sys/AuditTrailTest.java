@@ -67,7 +67,7 @@ class AuditTrailTest {
           told.countDown();
         });
     trail.accept(refused("showed a wrong token"));
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200, ""));
+    trail.accept(new Advisory.AdminAction("u1", "ops", "admin", "a", "PUT", "/x", 200, ""));
     trail.start();
     assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
@@ -77,8 +77,8 @@ class AuditTrailTest {
                 + "\"detail\":{\"remoteAddress\":\"192.0.2.1:5\",\"client\":\"\",\"account\":\"\",\"subject\":\"\",\"reason\":\"showed"
                 + " a wrong token\"}}",
             "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"admin_action\",\"omitted\":0,"
-                + "\"detail\":{\"caller\":\"u1\",\"role\":\"admin\",\"remoteAddress\":\"a\",\"method\":\"PUT\","
-                + "\"target\":\"/x\",\"status\":200,\"reason\":\"\"}}");
+                + "\"detail\":{\"caller\":\"u1\",\"callerAccount\":\"ops\",\"role\":\"admin\","
+                + "\"remoteAddress\":\"a\",\"method\":\"PUT\",\"target\":\"/x\",\"status\":200,\"reason\":\"\"}}");
     assertThat(published).containsExactly("$SYS.audit.bus%2E1.client_refused");
   }
 
@@ -95,8 +95,8 @@ class AuditTrailTest {
               }
               lines.add(line);
             });
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/1", 200, ""));
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/2", 200, ""));
+    trail.accept(new Advisory.AdminAction("u1", "ops", "admin", "a", "PUT", "/1", 200, ""));
+    trail.accept(new Advisory.AdminAction("u1", "ops", "admin", "a", "PUT", "/2", 200, ""));
     trail.start();
     assertThat(written.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
@@ -114,7 +114,7 @@ class AuditTrailTest {
           told.countDown();
         });
     trail.start();
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200, ""));
+    trail.accept(new Advisory.AdminAction("u1", "ops", "admin", "a", "PUT", "/x", 200, ""));
     trail.accept(refused("x"));
     assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
@@ -129,7 +129,7 @@ class AuditTrailTest {
     for (int i = 0; i < AuditShares.MAX_OF_ONE + 7; i++) {
       trail.accept(refused("x"));
     }
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200, ""));
+    trail.accept(new Advisory.AdminAction("u1", "ops", "admin", "a", "PUT", "/x", 200, ""));
     trail.start();
     trail.close();
     assertThat(lines).hasSize(AuditShares.MAX_OF_ONE + 1);
@@ -190,7 +190,7 @@ class AuditTrailTest {
     String target = "/" + "x".repeat(10_000);
     long max = AuditTrail.MAX_QUEUED_BYTES / AuditTrail.MAX_TEXT;
     for (long i = 0; i < max; i++) {
-      trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", target, 200, ""));
+      trail.accept(new Advisory.AdminAction("u1", "ops", "admin", "a", "PUT", target, 200, ""));
     }
     trail.start();
     // The end waits for a second only.

@@ -36,7 +36,7 @@ class SysDocumentTest {
           new Advisory.AccessChanged("", ""),
           new Advisory.AccessRefused("", ""),
           new Advisory.PermissionDenied("", "", "", "", "", "", "", 1),
-          new Advisory.AdminAction("", "", "", "", "", 200, ""));
+          new Advisory.AdminAction("", "", "", "", "", "", 200, ""));
 
   /** Returns the first two columns of a table. */
   private static List<String> documented(String name) throws Exception {

@@ -49,6 +49,12 @@ final class RulePattern {
               + text
               + " is about no topic (expected: observe, for topics that start with $)");
     }
+    if (action == Action.JOURNAL && isSystem) {
+      throw new IllegalArgumentException(
+          "journal "
+              + text
+              + " is about no journal (expected: a filter that does not start with $)");
+    }
     if (action.isAboutServices() && isSystem) {
       throw new IllegalArgumentException(
           action.name().toLowerCase(Locale.ROOT)

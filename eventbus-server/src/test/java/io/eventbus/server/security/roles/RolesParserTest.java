@@ -51,7 +51,7 @@ class RolesParserTest {
       delimiter = '|',
       value = {
         "allow publsh a | \"publsh\" is no action (expected: publish, subscribe, block, observe,"
-            + " request, serve, broadcast)",
+            + " request, serve, broadcast, journal)",
         "allow publish | has 2 words (expected: allow ACTION FILTER)",
         "allow publish a b | has 4 words",
         "permit publish a | \"permit publish a\" (expected: allow or deny ACTION FILTER",
@@ -78,6 +78,8 @@ class RolesParserTest {
         "quota connections | (expected: allow or deny ACTION FILTER, include = NAME, …, or quota"
             + " NAME",
         "quota conections = 1 | \"conections\" is no quota of a role (expected: connections,",
+        "quota journals = 1 | \"journals\" is no quota of a role",
+        "allow journal $SYS.> | is about no journal (expected: a filter that does not start with $)",
         "quota connections = x | quota connections: \"x\" is none (expected: a whole number, 0 for"
             + " no",
         "quota connections = -1 | quota connections: \"-1\" is out of range",

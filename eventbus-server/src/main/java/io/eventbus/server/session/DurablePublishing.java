@@ -16,10 +16,9 @@ import io.eventbus.server.durable.StoredDelivery;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.Router;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -43,21 +42,14 @@ final class DurablePublishing {
 
   // The last number in each topic, of the session and of each name; the oldest first.
   private final Map<Numbered, Long> last = new LinkedHashMap<>(16, 0.75f, true);
-  private final List<Wait> waits = new ArrayList<>();
-  private long appended;
-  private long open;
+  // Frames, and tasks that wait for those before them, in the order in which they came. A client
+  // takes the answer to a frame for that to all before it, and journals answer in any order.
+  private final ArrayDeque<Step> open = new ArrayDeque<>();
 
-  /** Barrier that waits for the frames before it. */
-  private static final class Wait {
-    final long before;
-    final Runnable task;
-    long left;
-
-    Wait(long before, long left, Runnable task) {
-      this.before = before;
-      this.left = left;
-      this.task = task;
-    }
+  /** Step that is done when all before it are. */
+  private static class Step {
+    // Null while the journal has not answered.
+    @Nullable Runnable task;
   }
 
   DurablePublishing(
@@ -98,7 +90,6 @@ final class DurablePublishing {
     StoredDelivery stored = loop.bus.stored();
     Frame frame =
         new Frame(
-            appended + 1,
             publish.sequence(),
             publish.sequence() + publish.eventCount() - 1,
             router.selectedTopic(),
@@ -126,20 +117,23 @@ final class DurablePublishing {
             receivedAt,
             publish.ttlMillis(),
             publish.delayMillis());
+    // First: the answer may come before the call returns.
+    open.add(frame);
+    boolean taken = false;
     try {
-      // Counted first: the answer may come before the call returns.
-      open++;
-      if (!journals.append(head, events(in, publish), frame)) {
-        open--;
+      taken = journals.append(head, events(in, publish), frame);
+      if (!taken) {
         journals.whenRoom(retry);
         return false;
       }
     } catch (IllegalArgumentException e) {
-      open--;
       refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), false, frame.first, frame.topic);
       return true;
+    } finally {
+      if (!taken) {
+        open.removeLastOccurrence(frame);
+      }
     }
-    appended++;
     remember(numbered, Math.max(before, first + publish.eventCount() - 1));
     router.stored(publish.eventCount());
     return true;
@@ -194,10 +188,20 @@ final class DurablePublishing {
 
   /** Runs a task when everything that was appended before is answered; perhaps at once. */
   void whenAnswered(Runnable task) {
-    if (open == 0) {
-      task.run();
-    } else {
-      waits.add(new Wait(appended, open, task));
+    Step step = new Step();
+    open.add(step);
+    done(step, task);
+  }
+
+  private void done(Step step, Runnable task) {
+    step.task = task;
+    for (Step first = open.peek(); first != null; first = open.peek()) {
+      Runnable next = first.task;
+      if (next == null) {
+        return;
+      }
+      open.remove();
+      next.run();
     }
   }
 
@@ -206,26 +210,19 @@ final class DurablePublishing {
     loop.bus.memory().release((long) TOPIC_BYTES * last.size());
     last.clear();
     keys.close();
-    waits.clear();
+    // The answers to frames still count.
+    open.removeIf(step -> !(step instanceof Frame));
   }
 
   /** Frame that waits for its answer, which comes on any thread. */
-  private final class Frame implements AppendListener {
-    private final long number;
+  private final class Frame extends Step implements AppendListener {
     private final long first;
     private final long end;
     private final String topic;
     private final boolean confirm;
     private final @Nullable Supplier<String> full;
 
-    Frame(
-        long number,
-        long first,
-        long end,
-        String topic,
-        boolean confirm,
-        @Nullable Supplier<String> full) {
-      this.number = number;
+    Frame(long first, long end, String topic, boolean confirm, @Nullable Supplier<String> full) {
       this.first = first;
       this.end = end;
       this.topic = topic;
@@ -235,16 +232,14 @@ final class DurablePublishing {
 
     @Override
     public void completed(RecordResult result) {
-      connection.execute(() -> answered(result));
+      connection.execute(() -> done(this, () -> answered(result)));
     }
 
     @Override
     public void unavailable(JournalsUnavailableException cause) {
+      String message = String.valueOf(cause.getMessage());
       connection.execute(
-          () -> {
-            refuse(ErrorCode.UNAVAILABLE, String.valueOf(cause.getMessage()), true, first, topic);
-            end();
-          });
+          () -> done(this, () -> refuse(ErrorCode.UNAVAILABLE, message, true, first, topic)));
     }
 
     private void answered(RecordResult result) {
@@ -259,7 +254,6 @@ final class DurablePublishing {
         loop.stats.stored.add(1);
         confirm((RecordResult.Published) result);
       }
-      end();
     }
 
     private String message(RecordResult.Refused refused) {
@@ -282,18 +276,6 @@ final class DurablePublishing {
                         -1L,
                         published.position(),
                         published.repeated())));
-      }
-    }
-
-    private void end() {
-      open--;
-      Iterator<Wait> all = waits.iterator();
-      while (all.hasNext()) {
-        Wait wait = all.next();
-        if (number <= wait.before && --wait.left == 0) {
-          all.remove();
-          wait.task.run();
-        }
       }
     }
   }

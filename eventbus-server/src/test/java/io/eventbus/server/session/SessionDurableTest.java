@@ -105,6 +105,23 @@ class SessionDurableTest extends SessionTestCase {
   }
 
   @Test
+  void answersComeInTheOrderOfTheFrames() {
+    journals.delaysAnswers(true);
+    handle(SampleFrames.publish("orders.eu", 1, true, "x"));
+    handle(SampleFrames.publish("orders.eu", 2, true, "y"));
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(7L)));
+    handle(SampleFrames.publish("orders.eu", 3, true, "z"));
+    journals.answer(2);
+    journals.answer(1);
+    assertThat(link.taken()).isEmpty();
+    journals.answer(0);
+    assertThat(link.taken())
+        .containsExactly(
+            confirm(1, 1, false), confirm(2, 2, false), new Barrier(7L), confirm(3, 3, false));
+    assertThat(bus.counters.loops().get(0).stored.get()).isEqualTo(3);
+  }
+
+  @Test
   void whatAJournalRefusesIsAProblemOfTheFrame() {
     handle(SampleFrames.publish("orders.eu", 1, true, "1", "2", "3", "4", "5", "6", "7"));
     assertThat(link.taken()).containsExactly(confirm(7, 7, false));

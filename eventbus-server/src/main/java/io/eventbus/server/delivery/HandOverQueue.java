@@ -51,7 +51,6 @@ public abstract class HandOverQueue<T> {
 
     @Override
     public void run() {
-      long began = System.nanoTime();
       int next = 0;
       OutOfMemoryError endOfHeap = null;
       try {
@@ -63,7 +62,6 @@ public abstract class HandOverQueue<T> {
           }
         }
       } finally {
-        pace.took(work, System.nanoTime() - began);
         // After an error here the rest is lost, but the queue goes on.
         discardFrom(next);
       }
@@ -102,12 +100,11 @@ public abstract class HandOverQueue<T> {
 
     private void done() {
       long freed = load;
-      pace.leaves(work);
       size = 0;
       work = 0;
       load = 0;
       spare.set(this);
-      if (waiting.addAndGet(-freed) < limit / 2 && !pace.isSlow(2) && !waiters.isEmpty()) {
+      if (waiting.addAndGet(-freed) < limit / 2 && !waiters.isEmpty()) {
         waiters.wake();
       }
     }
@@ -118,7 +115,6 @@ public abstract class HandOverQueue<T> {
   private final AtomicReference<@Nullable Batch> spare = new AtomicReference<>();
   // Load that was flushed and not processed.
   private final AtomicLong waiting = new AtomicLong();
-  private final HandOverPace pace = new HandOverPace();
   private final WakeupList waiters = new WakeupList();
   private @Nullable Batch open;
 
@@ -192,7 +188,6 @@ public abstract class HandOverQueue<T> {
     long flushed = batch.load;
     boolean taken = false;
     waiting.addAndGet(flushed);
-    pace.enters(batch.work);
     try {
       destination.execute(batch);
       taken = true;
@@ -205,15 +200,14 @@ public abstract class HandOverQueue<T> {
         // For the next flush: nothing of it may be lost.
         open = batch;
         waiting.addAndGet(-flushed);
-        pace.leaves(batch.work);
       }
     }
   }
 
-  /** Returns whether more than the limit waits, or for too long; source loop only. */
+  /** Returns whether more than the limit waits; source loop only. */
   public final boolean isFull() {
     Batch batch = open;
-    return waiting.get() + (batch == null ? 0 : batch.load) > limit || pace.isSlow(1);
+    return waiting.get() + (batch == null ? 0 : batch.load) > limit;
   }
 
   /** Calls back when the queue is no longer full; source loop only. */

@@ -12,6 +12,15 @@ from pathlib import Path
 JAR = os.environ.get("EVENTBUS_JAR", "")
 
 
+def resume_key(directory: Path) -> str:
+    """Returns the setting that names the key of a bus; creates the key if there is none."""
+    key = directory / "key"
+    if not key.exists():
+        key.write_bytes(os.urandom(32))
+        key.chmod(0o600)
+    return f"auth.resume-key-file={key}"
+
+
 class Process:
     """A bus, whose output is kept."""
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import JAR, Process
+from processes import JAR, Process, resume_key
 
 import eventbus
 from eventbus import BusChanged, Event, Gap, Overflow
@@ -22,13 +21,10 @@ pytestmark = pytest.mark.skipif(not JAR, reason="EVENTBUS_JAR names no bus")
 @pytest.fixture(scope="module")
 def bus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     directory = tmp_path_factory.mktemp("bus")
-    key = directory / "key"
-    key.write_bytes(os.urandom(32))
-    key.chmod(0o600)
     found = Process(
         directory,
         "admin.enabled=false",
-        f"auth.resume-key-file={key}",
+        resume_key(directory),
         "limits.message-bytes=131072",
         "limits.payload-bytes=65536",
         "limits.queue-bytes=262144",

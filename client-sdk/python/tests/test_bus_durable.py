@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import JAR, Process
+from processes import JAR, Process, resume_key
 
 import eventbus
 from eventbus import Start
@@ -21,14 +20,10 @@ RECONNECT = eventbus.Reconnect(initial_delay=0.02, max_delay=0.2)
 
 
 def start(directory: Path, port: int = 0) -> Process:
-    key = directory / "key"
-    if not key.exists():
-        key.write_bytes(os.urandom(32))
-        key.chmod(0o600)
     found = Process(
         directory,
         "admin.enabled=false",
-        f"auth.resume-key-file={key}",
+        resume_key(directory),
         f"durable.directory={directory / 'data'}",
         "durable.journals=orders orders.>, prices prices.> keep=latest",
         port=port,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from processes import JAR, Process
+from processes import JAR, Process, resume_key
 
 ROOT = Path(__file__).resolve().parents[3]
 BLOCK = re.compile(r"^( *)```([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
@@ -40,13 +39,10 @@ PROGRAMS = programs()
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[subprocess.CompletedProcess[str]]]]:
     """Runs all programs, two at a time, because each needs a moment to start."""
     directory = tmp_path_factory.mktemp("documents")
-    key = directory / "key"
-    key.write_bytes(os.urandom(32))
-    key.chmod(0o600)
     bus = Process(
         directory,
         "admin.enabled=false",
-        f"auth.resume-key-file={key}",
+        resume_key(directory),
         f"durable.directory={directory / 'data'}",
         # Topics of the programs that a journal has to store.
         "durable.journals=pages orders.> names.>",

@@ -235,7 +235,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     later(0, () -> whenClosed(() -> later(millis, task)));
   }
 
-  /** Does a task when nobody uses the files of the shard any more, which readers may still do. */
+  /** Does a task when the files of the shard are free; readers may still hold them. */
   private void whenClosed(Runnable task) {
     if (closeLast()) {
       task.run();
@@ -353,7 +353,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     }
   }
 
-  /** Returns whether nobody uses the files of the shard any more. */
+  /** Closes the last shard; returns whether its files are free. */
   private boolean closeLast() {
     ShardServer shard = last;
     if (shard != null && !shard.tryClose()) {

@@ -533,8 +533,8 @@ final class ShardServer implements AutoCloseable {
    * Ends the shard, and fails the calls that wait. What the store has in memory is brought to its
    * disk, unless it has failed.
    *
-   * @return false if the store is still read after 10 s: nobody else can use the files then, and
-   *     this is to be called again
+   * @return false if the store is still read after 10 s: its files are not free then, and this is
+   *     to be called again
    */
   synchronized boolean tryClose() {
     if (!stopped) {

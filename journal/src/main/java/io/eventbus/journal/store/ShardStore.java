@@ -271,7 +271,7 @@ public final class ShardStore implements AutoCloseable {
 
   /**
    * Does what {@link #close(Duration)} says within 10 s, and tells in the log of leases that keep
-   * the store open. Until it is closed nobody may open or delete its files.
+   * the store open. Its files may be opened or deleted only behind that.
    *
    * @return false if it is not closed: this is to be called again
    */

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Journals of accounts, at a bus with its real store: quotas, and who manages them. */
+/** Journals of accounts, at a bus with its real store: their quotas and their managers. */
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class JournalAccountsIT {
@@ -177,7 +177,7 @@ class JournalAccountsIT {
       assertThat(publish(small, "a.x", "x".repeat(16_384))).isNull();
       stored++;
     }
-    // Until somebody looks at the sums.
+    // Until the next look at the sums.
     EventBusException.Refused refused = publish(small, "a.x", "y");
     while (refused == null) {
       stored++;

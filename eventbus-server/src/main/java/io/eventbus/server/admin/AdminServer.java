@@ -212,7 +212,7 @@ public final class AdminServer implements AutoCloseable {
   /**
    * Serves a bus from now on. To be called once at most, and not beside {@link #close}.
    *
-   * @param operators how callers prove who they are
+   * @param operators methods by which callers log in
    * @param permissions tells which journals callers manage that are no operators
    */
   public void serve(BusView bus, List<LoginMethod> operators, PermissionPolicy permissions) {

@@ -39,17 +39,14 @@ public final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item>
 
   /** Returns whether a delivery to these subscribers is more than the work of one task. */
   public static boolean isLarge(Delivery delivery, RouteTarget[] targets) {
-    return end(delivery, targets, 0) < targets.length;
-  }
-
-  /** Returns the end of the subscribers from an index on that are the work of one task. */
-  private static int end(Delivery delivery, RouteTarget[] targets, int from) {
     int work = 0;
-    int to = from;
-    while (to < targets.length && work < TASK_WORK) {
-      work += targets[to++].work(delivery.events());
+    for (RouteTarget target : targets) {
+      if (work >= TASK_WORK) {
+        return true;
+      }
+      work += target.work(delivery.events());
     }
-    return to;
+    return false;
   }
 
   /**
@@ -59,34 +56,25 @@ public final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item>
   public boolean add(Delivery delivery, RouteTarget[] targets) {
     boolean begun = false;
     long bytes = delivery.ownBytes();
-    int from = 0;
+    int to = 0;
     do {
-      int to = end(delivery, targets, from);
+      int from = to;
+      int work = 0;
+      while (to < targets.length && work < TASK_WORK) {
+        work += targets[to++].work(delivery.events());
+      }
       begun |= isFlushed();
-      add(delivery, targets, from, to, bytes);
+      delivery.retain();
+      Item item = append(work, bytes + (long) TARGET_BYTES * work);
+      item.delivery = delivery;
+      item.targets = targets;
+      item.from = from;
+      item.to = to;
+      flushIfLarge();
+      // Counted once: the parts share them.
       bytes = 0;
-      from = to;
-    } while (from < targets.length);
+    } while (to < targets.length);
     return begun;
-  }
-
-  private void add(Delivery delivery, RouteTarget[] targets, int from, int to, long bytes) {
-    delivery.retain();
-    int work = work(delivery, targets, from, to);
-    Item item = append(work, bytes + (long) TARGET_BYTES * work);
-    item.delivery = delivery;
-    item.targets = targets;
-    item.from = from;
-    item.to = to;
-    flushIfLarge();
-  }
-
-  private static int work(Delivery delivery, RouteTarget[] targets, int from, int to) {
-    int work = 0;
-    for (int i = from; i < to; i++) {
-      work += targets[i].work(delivery.events());
-    }
-    return work;
   }
 
   @Override

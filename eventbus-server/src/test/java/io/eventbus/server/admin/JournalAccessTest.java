@@ -79,7 +79,7 @@ class JournalAccessTest {
     server.serve(bus, List.of(users()), rules());
   }
 
-  /** Users named account/role, who all have the same password. */
+  /** Users named account/role, all with the same password. */
   private static LoginMethod users() {
     return new LoginMethod() {
       @Override

@@ -35,7 +35,7 @@ public final class BitFlip {
   }
 
   /**
-   * Changes a bit of chance in a file of chance, which nobody has open.
+   * Changes a bit of chance in a closed file of chance.
    *
    * @return empty if there is no file
    */

@@ -15,8 +15,8 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * Network of buses: a namespace for each, and a bridge in one of its own. The load test has an
  * address on it, so that clients reach a bus that no other bus reaches. Packets from one bus to
- * another are lost while the sender has a wrong hardware address for the receiver: nobody is told,
- * and one direction alone can be lost. Needs root. For one thread, but for the hook that removes it
+ * another are lost while the sender has a wrong hardware address for the receiver: in silence, and
+ * one direction alone can be lost. Needs root. For one thread, but for the hook that removes it
  * when the JVM ends.
  *
  * <p>Proxies cannot stand between buses: each announces one address to all others, and a proxy

@@ -141,7 +141,7 @@ final class FaultInjector {
   }
 
   private void freeze(FaultBus bus) {
-    if (!down.containsKey(bus) && !frozen.contains(bus) && !failing.contains(bus)) {
+    if (works(bus)) {
       diary.note("slow-fsync: " + bus.name());
       bus.disk().freeze();
       frozen.add(bus);
@@ -149,18 +149,20 @@ final class FaultInjector {
   }
 
   private void fill(FaultBus bus) {
-    if (!down.containsKey(bus)
-        && !frozen.contains(bus)
-        && !failing.contains(bus)
-        && !full.contains(bus)) {
+    if (works(bus) && !full.contains(bus)) {
       diary.note("full-disk: " + bus.name());
       full.add(bus);
       bus.disk().fill();
     }
   }
 
+  /** Returns whether a bus runs, or is paused only, with a disk that it can use. */
+  private boolean works(FaultBus bus) {
+    return !down.containsKey(bus) && !frozen.contains(bus) && !failing.contains(bus);
+  }
+
   private void failWrites(FaultBus bus) {
-    if (!down.containsKey(bus) && !frozen.contains(bus) && failing.add(bus)) {
+    if (works(bus) && failing.add(bus)) {
       diary.note("failing-fsync: " + bus.name());
       bus.disk().failWrites();
     }
@@ -179,11 +181,7 @@ final class FaultInjector {
   }
 
   private void losePower(FaultKind kind, List<FaultBus> victims) {
-    List<FaultBus> up =
-        victims.stream()
-            .filter(bus -> !down.containsKey(bus) && !frozen.contains(bus))
-            .filter(bus -> !failing.contains(bus))
-            .toList();
+    List<FaultBus> up = victims.stream().filter(this::works).toList();
     up.forEach(bus -> diary.note(kind + ": " + bus.name()));
     // A machine without power answers nobody: see LoopDisk.losePower.
     up.stream().filter(bus -> bus.isUp() && !bus.isPaused()).forEach(FaultBus::pause);

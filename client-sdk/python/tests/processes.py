@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import threading
 from pathlib import Path
@@ -19,6 +22,21 @@ def resume_key(directory: Path) -> str:
         key.write_bytes(os.urandom(32))
         key.chmod(0o600)
     return f"auth.resume-key-file={key}"
+
+
+def free_ports(count: int) -> list[int]:
+    """Returns ports for buses that are told each other's, or are started again at the same one.
+
+    They lie below those that Linux gives to outgoing connections by itself: one of these could take a port before the bus does.
+    """
+    ports: list[int] = []
+    for port in random.sample(range(15_000, 32_000), 100):
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise OSError(f"free ports: {len(ports)} of 100 tried (expected: {count})")
 
 
 class Process:

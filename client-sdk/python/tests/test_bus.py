@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import JAR, Process, resume_key
+from processes import JAR, Process, free_ports, resume_key
 
 import eventbus
 from eventbus import BusChanged, Event, Gap, Overflow
@@ -166,16 +165,6 @@ def test_the_synchronous_client_works(bus: Process) -> None:
             if len(got) == 3000:
                 break
         assert [int(e.text()) for e in got] == list(range(3000))
-
-
-def free_ports(n: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(n)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def test_draining_a_bus_loses_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import JAR, Process, resume_key
+from processes import JAR, Process, free_ports, resume_key
 
 import eventbus
 from eventbus import Start
@@ -97,8 +97,8 @@ def test_latest_values(bus: Process) -> None:
 
 
 def test_a_bus_that_was_killed(tmp_path: Path) -> None:
-    running = start(tmp_path)
-    port = int(running.url.rpartition(":")[2].partition("/")[0])
+    [port] = free_ports(1)
+    running = start(tmp_path, port)
     buses = [running]
 
     async def main() -> None:

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { EventBusError } from '../../src/index.js';
-import { connect, skip, startBus } from '../support/live.js';
+import { connect, freePorts, skip, startBus } from '../support/live.js';
 
 let bus;
 
@@ -118,9 +118,9 @@ test('the members of a group share the events', { skip }, async () => {
 });
 
 test('publishes wait for a bus that restarts, and arrive once', { skip }, async t => {
-  const first = await startBus(['--port', '0', '--set', 'admin.enabled=false']);
+  const port = String(await freePorts(1));
+  const first = await startBus(['--port', port, '--set', 'admin.enabled=false']);
   t.after(() => first.stop());
-  const { port } = new URL(first.url);
   const client = await connect({ url: first.url, confirmTimeout: 120_000, reconnect: { initialDelay: 20, maxDelay: 200 } });
   const got = [];
   const subscription = client.subscribe('again', { overflow: 'DROP_OLDEST' }, event => { got.push(event.text()); });

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { durable, latest, replay } from '../../src/durable.js';
-import { connect, skip, startBus } from '../support/live.js';
+import { connect, freePorts, skip, startBus } from '../support/live.js';
 
 const JOURNALS = 'orders orders.>, prices prices.> keep=latest';
 const newDirectory = () => mkdtempSync(join(tmpdir(), 'eventbus-js-durable-'));
 const range = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-const start = (directory, port = '0') => startBus(
-  ['--port', port, '--set', 'admin.enabled=false', '--data', join(directory, 'data'), '--set', `durable.journals=${JOURNALS}`], directory);
+const start = (directory, port = 0) => startBus(
+  ['--port', String(port), '--set', 'admin.enabled=false', '--data', join(directory, 'data'), '--set', `durable.journals=${JOURNALS}`], directory);
 
 let bus;
 
@@ -78,7 +78,8 @@ test('the latest values come first, and then each change', { skip }, async t => 
 
 test('a bus that was killed has what was confirmed and settled, and knows the numbers of a producer', { skip }, async t => {
   const directory = newDirectory();
-  let running = await start(directory);
+  const [port] = await freePorts(1);
+  let running = await start(directory, port);
   t.after(() => running.stop());
   const client = await open(t, { url: running.url, reconnect: { initialDelay: 20, maxDelay: 200 } });
   const handled = [];
@@ -97,7 +98,7 @@ test('a bus that was killed has what was confirmed and settled, and knows the nu
   const waiting = Promise.all(range(21, 40).map(publish(client)));
   await running.kill();
   await down;
-  running = await start(directory, new URL(running.url).port);
+  running = await start(directory, port);
   assert.deepEqual((await waiting).map(p => p.position), range(21, 40));
   await isHandled;
   assert.deepEqual(handled, range(1, 40));

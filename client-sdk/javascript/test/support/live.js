@@ -1,6 +1,6 @@
 // Buses as processes, from the jar that EVENTBUS_JAR names or the repository's.
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,14 +20,26 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !n
 /** Connects, with time for a busy machine. */
 export const connect = options => connectTo({ connectTimeout: START, ...(typeof options === 'string' ? { url: options } : options) });
 
-/** Returns ports that were free a moment ago. */
+/**
+ * Returns ports for buses that are told each other's, or are started again at the same one. They lie below those that Linux gives to outgoing
+ * connections by itself: one of these could take a port before the bus does.
+ */
 export async function freePorts(count) {
-  const servers = await Promise.all(Array.from({ length: count }, () => new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => resolve(server));
-  })));
-  const ports = servers.map(server => server.address().port);
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))));
-  return ports;
+  const ports = new Set();
+  for (let attempt = 0; ports.size < count; attempt++) {
+    const port = randomInt(15_000, 32_000);
+    const server = createServer();
+    try {
+      await new Promise((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+      ports.add(port);
+      await new Promise(resolve => server.close(resolve));
+    } catch (error) {
+      if (attempt === 100) {
+        throw error;
+      }
+    }
+  }
+  return [...ports];
 }
 
 /**

@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.eventbus.cli.console.ExitCode;
+import io.eventbus.testing.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -163,10 +162,7 @@ class CommandLineIT {
 
   @Test
   void aBusThatIsStartedALittleLaterIsWaitedFor() throws Exception {
-    int port;
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = free.getLocalPort();
-    }
+    int port = FreePorts.find();
     JarCommand publish =
         start("publish", "a", "x", "-u", "127.0.0.1:" + port, "--connect-timeout", "50s");
     JarCommand later =

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.eventbus.server.BusServer;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.samples.TestKey;
+import io.eventbus.testing.FreePorts;
 import java.io.File;
 import java.io.IOException;
 import java.net.BindException;
@@ -73,7 +74,7 @@ final class Shell implements AutoCloseable {
     replace("\\b8080\\b", String.valueOf(bus.port()));
     replace("\\b8081\\b", String.valueOf(bus.adminPort()));
     for (String port : OTHER_PORTS) {
-      replace("\\b" + port + "\\b", String.valueOf(freePort()));
+      replace("\\b" + port + "\\b", String.valueOf(FreePorts.find()));
     }
     replace(CLUSTER, String.valueOf(freeHundred()));
     replace("/tmp/eventbus\\b", temporary.resolve("eventbus").toString());
@@ -150,13 +151,6 @@ final class Shell implements AutoCloseable {
   private static boolean isOnPath(String tool) {
     return Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, tool)));
-  }
-
-  /** Returns a port that was free a moment ago. */
-  private static int freePort() throws IOException {
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return free.getLocalPort();
-    }
   }
 
   /** Returns a number, such that the ports with two more digits were free a moment ago. */

@@ -13,6 +13,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.BusServer;
+import io.eventbus.testing.FreePorts;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -181,8 +182,10 @@ class ResumeKeyIT {
             numbers.add(now);
           }
         };
-    BusServer bus = TestBus.start("auth.resume-key-file", key("one", "1"));
-    int port = bus.port();
+    int port = FreePorts.find();
+    BusServer bus =
+        TestBus.start(
+            "listen.port", Integer.toString(port), "auth.resume-key-file", key("one", "1"));
     try (EventBusClient client =
         EventBusClient.builder().url(bus.uri()).listener(listener).reconnect(EAGER).connect()) {
       long before = client.connection().orElseThrow().producer();

@@ -19,6 +19,7 @@ import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
 import io.eventbus.schema.Ack;
 import io.eventbus.server.BusServer;
+import io.eventbus.testing.FreePorts;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -189,10 +190,7 @@ class SdkIT {
 
   @Test
   void anAddressThatDoesNotAnswerIsPassedOver() throws Exception {
-    int closed;
-    try (ServerSocket socket = new ServerSocket(0)) {
-      closed = socket.getLocalPort();
-    }
+    int closed = FreePorts.find();
     BusServer bus = bus();
     EventBusClient client =
         client(EventBusClient.builder().url("ws://127.0.0.1:" + closed + "/bus").url(bus.uri()));
@@ -398,8 +396,8 @@ class SdkIT {
 
   @Test
   void aBusThatIsRestartedIsFoundAgain() throws Exception {
-    BusServer first = TestBus.start();
-    int port = first.uri().getPort();
+    int port = FreePorts.find();
+    BusServer first = TestBus.start("listen.port", Integer.toString(port));
     Heard heard = new Heard();
     AtomicInteger received = new AtomicInteger();
     EventBusClient client = client(EventBusClient.builder().url(first.uri()).listener(heard));

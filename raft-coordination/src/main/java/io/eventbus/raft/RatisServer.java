@@ -5,6 +5,7 @@ import io.eventbus.link.LinkNode;
 import io.eventbus.raft.members.PeerBook;
 import io.eventbus.raft.repair.DurableAckGuard;
 import io.eventbus.raft.repair.LeaderContact;
+import io.eventbus.raft.repair.LogCacheEviction;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -181,7 +182,7 @@ public final class RatisServer implements AutoCloseable {
       return new RatisServer(
           server, new RatisGroup(server, id, self, contact, wiring.calls(), wiring.raftLoop()));
     } catch (IOException | RuntimeException e) {
-      server.close();
+      LogCacheEviction.endAndClose(server);
       throw e;
     }
   }
@@ -201,6 +202,6 @@ public final class RatisServer implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    server.close();
+    LogCacheEviction.endAndClose(server);
   }
 }

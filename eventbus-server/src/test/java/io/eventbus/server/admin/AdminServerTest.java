@@ -12,10 +12,10 @@ import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.security.PermissionPolicy;
 import io.eventbus.server.view.BusHealth;
+import io.eventbus.testing.FreePorts;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.URI;
@@ -124,10 +124,7 @@ class AdminServerTest {
     bus.health = BusHealth.of(BusHealth.State.FAILED, "on purpose", FakeBus.ALONE);
     Map<String, String> tls = Map.of("EVENTBUS_ADMIN_TLS_CERTIFICATE", "/cert.pem");
     assertThat(healthcheck(server.port(), tls)).isZero();
-    int closed;
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      closed = free.getLocalPort();
-    }
+    int closed = FreePorts.find();
     assertThat(healthcheck(closed, Map.of())).isEqualTo(1);
     assertThat(healthcheck(closed, tls)).isEqualTo(1);
   }

@@ -3,6 +3,7 @@ package io.eventbus.journal.ratis;
 import io.eventbus.raft.RatisGroup;
 import io.eventbus.raft.RatisServer;
 import io.eventbus.raft.repair.LeaderContact;
+import io.eventbus.raft.repair.LogCacheEviction;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Comparator;
@@ -71,7 +72,7 @@ final class ShardRaft implements Closeable {
       server.start();
       check.check(server.getDivision(id).getRaftLog());
       return new ShardRaft(
-          server,
+          () -> LogCacheEviction.endAndClose(server),
           new RatisGroup(
               server, id, self, new LeaderContact(System::nanoTime), submitter, submitter));
     } catch (IOException | RuntimeException e) {
@@ -83,7 +84,7 @@ final class ShardRaft implements Closeable {
   private static void close(RaftServer server, ShardStateMachine machine) throws IOException {
     // While the group closes no entry may be applied that could fail.
     boolean unused = machine.end();
-    server.close();
+    LogCacheEviction.endAndClose(server);
   }
 
   /**

@@ -9,6 +9,7 @@ import io.eventbus.journal.state.ShardChanges;
 import io.eventbus.journal.store.AppliedEntry;
 import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreBatch;
+import io.eventbus.raft.repair.LogCacheEviction;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -119,7 +120,16 @@ final class ShardStateMachine extends BaseStateMachine {
     } catch (EntryFormatException | RuntimeException | Error e) {
       failed = true;
       observer.onFailure(e);
+      endCacheEviction();
       throw new IllegalStateException("log entry " + logged.getIndex() + " cannot be applied", e);
+    }
+  }
+
+  /** Makes the log ready to be closed by Ratis, on this thread. */
+  private void endCacheEviction() {
+    RaftPeerId self = getId();
+    if (self != null) {
+      LogCacheEviction.end(RaftGroupMemberId.valueOf(self, getGroupId()));
     }
   }
 

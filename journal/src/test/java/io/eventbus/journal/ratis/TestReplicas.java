@@ -14,11 +14,10 @@ import io.eventbus.link.LinkIdentity;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkOptions;
 import io.eventbus.link.LinkSecurity;
+import io.eventbus.testing.FreePorts;
 import java.io.IOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +25,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -83,13 +81,13 @@ final class TestReplicas implements AutoCloseable {
     this.root = root;
     this.settings = settings;
     for (int i = 0; i < voters + listeners; i++) {
-      nodes.add(new Node("bus-" + (char) ('a' + i), freePort(), i < voters));
+      nodes.add(new Node("bus-" + (char) ('a' + i), FreePorts.find(), i < voters));
     }
   }
 
   /** Adds a bus that is not started yet, and is to follow the others. */
   Node add() throws IOException {
-    Node node = new Node("bus-" + (char) ('a' + nodes.size()), freePort(), false);
+    Node node = new Node("bus-" + (char) ('a' + nodes.size()), FreePorts.find(), false);
     nodes.add(node);
     return node;
   }
@@ -182,23 +180,6 @@ final class TestReplicas implements AutoCloseable {
   void startAll() throws IOException {
     for (Node node : nodes) {
       start(node);
-    }
-  }
-
-  /**
-   * Returns a port that is free and stays free: below those that the system gives to outgoing
-   * connections.
-   */
-  private static int freePort() throws IOException {
-    for (int attempt = 0; ; attempt++) {
-      int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
-      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-        return socket.getLocalPort();
-      } catch (BindException e) {
-        if (attempt == 100) {
-          throw e;
-        }
-      }
     }
   }
 

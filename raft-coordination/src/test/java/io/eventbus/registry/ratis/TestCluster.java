@@ -17,10 +17,8 @@ import io.eventbus.registry.membership.LeaseKeeper;
 import io.eventbus.registry.ratis.admin.ClusterStatus;
 import io.eventbus.registry.state.RegistryLimits;
 import java.io.IOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -30,7 +28,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -83,25 +80,6 @@ public final class TestCluster implements AutoCloseable {
 
   TestCluster(Path root) {
     this.root = root;
-  }
-
-  /**
-   * Returns a port that is free and stays free: below those that the system gives to outgoing
-   * connections, one of which could take it before the bus does.
-   *
-   * @throws IOException if none is found
-   */
-  public static int freePort() throws IOException {
-    for (int attempt = 0; ; attempt++) {
-      int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
-      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-        return socket.getLocalPort();
-      } catch (BindException e) {
-        if (attempt == 100) {
-          throw e;
-        }
-      }
-    }
   }
 
   Node node(String name) {

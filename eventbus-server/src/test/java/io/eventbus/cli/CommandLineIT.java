@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.eventbus.cli.console.ExitCode;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -162,7 +162,7 @@ class CommandLineIT {
 
   @Test
   void aBusThatIsStartedALittleLaterIsWaitedFor() throws Exception {
-    int port = FreePorts.find();
+    int port = TestPorts.find();
     JarCommand publish =
         start("publish", "a", "x", "-u", "127.0.0.1:" + port, "--connect-timeout", "50s");
     JarCommand later =

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.eventbus.server.BusServer;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.samples.TestKey;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.io.File;
 import java.io.IOException;
 import java.net.BindException;
@@ -74,7 +74,7 @@ final class Shell implements AutoCloseable {
     replace("\\b8080\\b", String.valueOf(bus.port()));
     replace("\\b8081\\b", String.valueOf(bus.adminPort()));
     for (String port : OTHER_PORTS) {
-      replace("\\b" + port + "\\b", String.valueOf(FreePorts.find()));
+      replace("\\b" + port + "\\b", String.valueOf(TestPorts.find()));
     }
     replace(CLUSTER, String.valueOf(freeHundred()));
     replace("/tmp/eventbus\\b", temporary.resolve("eventbus").toString());

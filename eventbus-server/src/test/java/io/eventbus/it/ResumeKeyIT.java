@@ -13,7 +13,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.BusServer;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -182,7 +182,7 @@ class ResumeKeyIT {
             numbers.add(now);
           }
         };
-    int port = FreePorts.find();
+    int port = TestPorts.find();
     BusServer bus =
         TestBus.start(
             "listen.port", Integer.toString(port), "auth.resume-key-file", key("one", "1"));

@@ -19,7 +19,7 @@ import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
 import io.eventbus.schema.Ack;
 import io.eventbus.server.BusServer;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -190,7 +190,7 @@ class SdkIT {
 
   @Test
   void anAddressThatDoesNotAnswerIsPassedOver() throws Exception {
-    int closed = FreePorts.find();
+    int closed = TestPorts.find();
     BusServer bus = bus();
     EventBusClient client =
         client(EventBusClient.builder().url("ws://127.0.0.1:" + closed + "/bus").url(bus.uri()));
@@ -396,7 +396,7 @@ class SdkIT {
 
   @Test
   void aBusThatIsRestartedIsFoundAgain() throws Exception {
-    int port = FreePorts.find();
+    int port = TestPorts.find();
     BusServer first = TestBus.start("listen.port", Integer.toString(port));
     Heard heard = new Heard();
     AtomicInteger received = new AtomicInteger();

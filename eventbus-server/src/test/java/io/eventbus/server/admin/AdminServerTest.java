@@ -12,7 +12,7 @@ import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.security.PermissionPolicy;
 import io.eventbus.server.view.BusHealth;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -124,7 +124,7 @@ class AdminServerTest {
     bus.health = BusHealth.of(BusHealth.State.FAILED, "on purpose", FakeBus.ALONE);
     Map<String, String> tls = Map.of("EVENTBUS_ADMIN_TLS_CERTIFICATE", "/cert.pem");
     assertThat(healthcheck(server.port(), tls)).isZero();
-    int closed = FreePorts.find();
+    int closed = TestPorts.find();
     assertThat(healthcheck(closed, Map.of())).isEqualTo(1);
     assertThat(healthcheck(closed, tls)).isEqualTo(1);
   }

@@ -14,7 +14,7 @@ import io.eventbus.link.LinkIdentity;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkOptions;
 import io.eventbus.link.LinkSecurity;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -81,13 +81,13 @@ final class TestReplicas implements AutoCloseable {
     this.root = root;
     this.settings = settings;
     for (int i = 0; i < voters + listeners; i++) {
-      nodes.add(new Node("bus-" + (char) ('a' + i), FreePorts.find(), i < voters));
+      nodes.add(new Node("bus-" + (char) ('a' + i), TestPorts.find(), i < voters));
     }
   }
 
   /** Adds a bus that is not started yet, and is to follow the others. */
   Node add() throws IOException {
-    Node node = new Node("bus-" + (char) ('a' + nodes.size()), FreePorts.find(), false);
+    Node node = new Node("bus-" + (char) ('a' + nodes.size()), TestPorts.find(), false);
     nodes.add(node);
     return node;
   }

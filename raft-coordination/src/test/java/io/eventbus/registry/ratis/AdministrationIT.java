@@ -17,7 +17,7 @@ import io.eventbus.registry.RegistryAdministration;
 import io.eventbus.registry.RegistryException;
 import io.eventbus.registry.RegistryStatus;
 import io.eventbus.registry.ratis.TestCluster.Node;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -169,7 +169,7 @@ class AdministrationIT {
   void aBusThatWaitsForOthersIsInvitedAndOneOfAnotherClusterIsNot() throws Exception {
     cluster.start(1);
     Node first = cluster.leader();
-    Endpoint nobody = new Endpoint("127.0.0.1", FreePorts.find());
+    Endpoint nobody = new Endpoint("127.0.0.1", TestPorts.find());
     Node waiting = cluster.prepare("bus-w", LinkSecurity.none(), nobody);
     CompletionStage<Void> started = waiting.registry.start();
     assertThat(await(on(first).add(waiting.address, DEADLINE))).isEqualTo(new BusId("bus-w"));

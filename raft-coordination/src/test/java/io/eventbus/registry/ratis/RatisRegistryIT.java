@@ -13,7 +13,7 @@ import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.ShardCommand;
 import io.eventbus.registry.ShardInfo;
 import io.eventbus.registry.placement.ShardPlacement;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -182,7 +182,7 @@ class RatisRegistryIT {
       try (TestCluster fresh = new TestCluster(root.resolve("start-" + i))) {
         List<Endpoint> seeds = new ArrayList<>();
         for (int bus = 0; bus < 3; bus++) {
-          seeds.add(new Endpoint("127.0.0.1", FreePorts.find()));
+          seeds.add(new Endpoint("127.0.0.1", TestPorts.find()));
         }
         List<CompletionStage<Void>> starts = new ArrayList<>();
         for (int bus = 0; bus < 3; bus++) {

@@ -12,7 +12,7 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.ratis.forward.Services;
 import io.eventbus.registry.ratis.join.JoinMessages.MemberStatus;
-import io.eventbus.testing.FreePorts;
+import io.eventbus.testing.TestPorts;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -93,7 +93,7 @@ class SeedScannerTest {
   @Test
   void aClusterIsJoinedAlsoWhenOthersAreMissing() throws Exception {
     Endpoint member = other("z", MemberStatus.MEMBER, CLUSTER.toString());
-    seeds.add(new Endpoint("127.0.0.1", FreePorts.find()));
+    seeds.add(new Endpoint("127.0.0.1", TestPorts.find()));
     SeedScanner scanner = scanner();
     assertThat(scanner.scan().cluster()).isEqualTo(CLUSTER);
     assertThat(scanner.members())
@@ -112,7 +112,7 @@ class SeedScannerTest {
   @Test
   void waitsForASeedThatDoesNotAnswer() throws Exception {
     other("z", MemberStatus.FRESH, "");
-    seeds.add(new Endpoint("127.0.0.1", FreePorts.find()));
+    seeds.add(new Endpoint("127.0.0.1", TestPorts.find()));
     SeedScanner.Outcome outcome = scan();
     assertThat(outcome.found()).isFalse();
     assertThat(outcome.missing()).startsWith("an answer from 127.0.0.1:");

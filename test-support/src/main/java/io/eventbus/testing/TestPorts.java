@@ -12,12 +12,12 @@ import java.util.concurrent.ThreadLocalRandom;
  * <p>The ports lie below those that Linux gives to outgoing connections by itself: one of these
  * could take a port before the server does.
  */
-public final class FreePorts {
+public final class TestPorts {
   private static final int MIN_PORT = 15_000;
   private static final int MAX_PORT = 32_000;
   private static final int MAX_ATTEMPTS = 100;
 
-  private FreePorts() {}
+  private TestPorts() {}
 
   /**
    * Finds a port of the loopback interface.

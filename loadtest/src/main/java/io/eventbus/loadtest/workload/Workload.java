@@ -107,9 +107,9 @@ public record Workload(
       throw new IllegalArgumentException(
           "registers: there (expected: without calls, idle, messages and rate)");
     }
-    if (durable != null && (calls > 0 || idle > 0 || registers != null || cluster.servers() > 1)) {
+    if (durable != null && (calls > 0 || idle > 0 || registers != null)) {
       throw new IllegalArgumentException(
-          "durable: there (expected: without calls, idle, registers and cluster)");
+          "durable: there (expected: without calls, idle and registers)");
     }
     require("runs", runs, 1, 1000);
     require("latencyEvery", latencyEvery, 1, 1_000_000);

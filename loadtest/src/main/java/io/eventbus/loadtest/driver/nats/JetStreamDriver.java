@@ -12,12 +12,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * NATS's JetStream: one server with a stream in files, one replica, and the Java client over TCP.
- * Workloads with a durable topic only.
+ * NATS's JetStream: a stream in files with one replica at each server, and the Java client over
+ * TCP. Workloads with a durable topic only.
  */
 public final class JetStreamDriver implements Driver {
   private static final String STORE =
       """
+      server_name: "server-%d"
       jetstream {
         store_dir: "%s"
         %s
@@ -49,9 +50,14 @@ public final class JetStreamDriver implements Driver {
     this.sync = sync;
   }
 
-  /** Returns the part of a server's configuration that has it store streams. */
-  static String store(Path data, Sync sync) {
-    return STORE.formatted(data.toAbsolutePath(), sync.configuration);
+  /**
+   * Returns the part of a server's configuration that has it store streams.
+   *
+   * @param server its number, from 0
+   */
+  static String store(Path data, int server, Sync sync) {
+    Path own = data.toAbsolutePath().resolve("server-" + server);
+    return STORE.formatted(server, own, sync.configuration);
   }
 
   @Override
@@ -79,6 +85,11 @@ public final class JetStreamDriver implements Driver {
   }
 
   @Override
+  public boolean hasClusters() {
+    return true;
+  }
+
+  @Override
   public String lacks(Workload workload) {
     @Nullable DurableTopic durable = workload.durable();
     // Filling the stream would take minutes, and reading has nothing to do with fsync.
@@ -102,7 +113,12 @@ public final class JetStreamDriver implements Driver {
     try {
       NatsServers servers =
           NatsServers.start(
-              name(), program, "nats", NatsDriver.TCP_PORT, 1, store(data.path(), sync));
+              name(),
+              program,
+              "nats",
+              NatsDriver.TCP_PORT,
+              workload.cluster().servers(),
+              server -> store(data.path(), server, sync));
       return JetStreamSession.open(servers, workload, data);
     } catch (RuntimeException e) {
       data.close();

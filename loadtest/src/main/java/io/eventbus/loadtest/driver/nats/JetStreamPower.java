@@ -34,10 +34,15 @@ public final class JetStreamPower implements PowerSystem {
             .orElseThrow(() -> new DriverException(NatsDriver.PROGRAM + " is absent"));
     NatsServers servers =
         NatsServers.start(
-            name(), program, "nats", NatsDriver.TCP_PORT, 1, JetStreamDriver.store(data, sync));
+            name(),
+            program,
+            "nats",
+            NatsDriver.TCP_PORT,
+            1,
+            number -> JetStreamDriver.store(data, number, sync));
     RunningServer server = new RunningServer(servers, new NatsConnections());
     try {
-      JetStreamSession.addStream(server.connect("operator"));
+      JetStreamSession.addStream(server.connect("operator"), 1);
       return server;
     } catch (RuntimeException e) {
       server.close();

@@ -28,12 +28,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Server with a stream that has all topics of the load test. */
+/** Servers with a stream that has all topics of the load test. */
 final class JetStreamSession implements Driver.Session {
   private static final String STREAM = "load";
   private static final long CONFIRM_SECONDS = 10;
+  private static final long LEADER_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** The default, two seconds, is too short while everything is cold. */
   private static final JetStreamOptions CONFIRMED_IN_TIME =
@@ -63,7 +66,7 @@ final class JetStreamSession implements Driver.Session {
   static JetStreamSession open(NatsServers servers, Workload workload, DriverData data) {
     JetStreamSession session = new JetStreamSession(servers, workload, data);
     try {
-      addStream(session.connect("operator"));
+      addStream(session.connect("operator"), workload.cluster().servers());
       return session;
     } catch (RuntimeException e) {
       session.end();
@@ -71,20 +74,26 @@ final class JetStreamSession implements Driver.Session {
     }
   }
 
-  /** Makes the stream unless it is there. */
-  static void addStream(Connection connection) {
-    try {
-      connection
-          .jetStreamManagement()
-          .addStream(
-              StreamConfiguration.builder()
-                  .name(STREAM)
-                  .subjects(STREAM + ".>")
-                  .storageType(StorageType.File)
-                  .replicas(1)
-                  .build());
-    } catch (IOException | JetStreamApiException e) {
-      throw new DriverException("no stream", e);
+  /** Makes the stream unless it is there; several servers have a leader first. */
+  static void addStream(Connection connection, int replicas) {
+    StreamConfiguration stream =
+        StreamConfiguration.builder()
+            .name(STREAM)
+            .subjects(STREAM + ".>")
+            .storageType(StorageType.File)
+            .replicas(replicas)
+            .build();
+    long end = System.nanoTime() + LEADER_NANOS;
+    while (true) {
+      try {
+        connection.jetStreamManagement().addStream(stream);
+        return;
+      } catch (IOException | JetStreamApiException e) {
+        if (System.nanoTime() - end > 0) {
+          throw new DriverException("no stream", e);
+        }
+        LockSupport.parkNanos(POLL_NANOS);
+      }
     }
   }
 

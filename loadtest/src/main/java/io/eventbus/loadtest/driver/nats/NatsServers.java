@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.driver.nats;
 
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.FreePorts;
 import io.eventbus.loadtest.driver.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -15,8 +16,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntFunction;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
 
 /**
  * A server with its defaults, or several with routes between all of them, also with the defaults of
@@ -28,8 +30,6 @@ final class NatsServers implements AutoCloseable {
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final Pattern READY = Pattern.compile("Server is ready");
   private static final Pattern MONITOR = Pattern.compile("http monitor on (127\\.0\\.0\\.1:\\d+)");
-  private static final Pattern ROUTES =
-      Pattern.compile("route connections on (127\\.0\\.0\\.1:\\d+)");
 
   /** Port -1 is any free one; everything else is as it comes. */
   private static final String ALONE =
@@ -43,14 +43,14 @@ final class NatsServers implements AutoCloseable {
       }
       """;
 
-  /** The servers tell each other of those that they have heard of. */
+  /** Each has routes to all: JetStream does not start at a server that has none. */
   private static final String MEMBER =
       """
       http: "127.0.0.1:-1"
       cluster {
         name: "loadtest"
         host: "127.0.0.1"
-        port: -1
+        port: %d
         routes: [%s]
       }
       """;
@@ -59,29 +59,31 @@ final class NatsServers implements AutoCloseable {
 
   /** Starts servers, and waits until they are linked. */
   static NatsServers start(String name, Path program, String scheme, Pattern port, int count) {
-    return start(name, program, scheme, port, count, "");
+    return start(name, program, scheme, port, count, server -> "");
   }
 
   /**
    * As above.
    *
-   * @param more configuration of each server besides
+   * @param more further configuration of the server with a number, from 0
    */
   static NatsServers start(
-      String name, Path program, String scheme, Pattern port, int count, String more) {
+      String name, Path program, String scheme, Pattern port, int count, IntFunction<String> more) {
     NatsServers all = new NatsServers();
     try {
-      @Nullable String seed = null;
+      List<Integer> links = FreePorts.find(count);
+      String routes =
+          links.stream()
+              .map(link -> "\"nats://127.0.0.1:" + link + "\"")
+              .collect(Collectors.joining(", "));
       for (int i = 0; i < count; i++) {
-        String routes = seed == null ? "" : "\"nats://" + seed + "\"";
-        String configuration = count == 1 ? ALONE : ALONE + MEMBER.formatted(routes);
-        ServerProcess process = launch(name, program, configuration + more);
+        String configuration = count == 1 ? ALONE : ALONE + MEMBER.formatted(links.get(i), routes);
+        ServerProcess process = launch(name, program, configuration + more.apply(i));
         try {
           String url = scheme + "://127.0.0.1:" + process.awaitOutput(port, START).group(1);
           String monitor = "";
           if (count > 1) {
             monitor = "http://" + process.awaitOutput(MONITOR, START).group(1);
-            seed = seed == null ? process.awaitOutput(ROUTES, START).group(1) : seed;
           }
           all.servers.add(new NatsServer(process, url, monitor));
         } catch (RuntimeException e) {

@@ -16,6 +16,9 @@ public final class Needs {
   /** The default of {@code limits.block-stall-time}, and a second until that is seen. */
   private static final int BLOCK_HOLD = 6_000;
 
+  /** The journal of the honest pairs. */
+  private static final String HONEST_JOURNAL = "honest durable.>";
+
   private Map<String, String> settings = Map.of();
   private boolean tls;
   private String token = "";
@@ -30,6 +33,7 @@ public final class Needs {
   private boolean cluster;
   private boolean together;
   private String adminToken = "";
+  private String journals = "";
 
   private Needs() {}
 
@@ -49,6 +53,7 @@ public final class Needs {
     copy.cluster = cluster;
     copy.together = together;
     copy.adminToken = adminToken;
+    copy.journals = journals;
     return copy;
   }
 
@@ -182,6 +187,31 @@ public final class Needs {
     Needs copy = copy();
     copy.adminToken = secret;
     return copy;
+  }
+
+  /**
+   * Returns these needs with durable topics, and with one more honest pair for each pair: its topic
+   * is durable.
+   *
+   * @param list journals of the attackers, as in {@code durable.journals}; empty for none
+   */
+  public Needs withJournals(String list) {
+    Needs copy = copy();
+    copy.journals = list.isEmpty() ? HONEST_JOURNAL : HONEST_JOURNAL + ", " + list;
+    return copy;
+  }
+
+  /**
+   * Returns all journals.
+   *
+   * @return empty for a bus without durable topics
+   */
+  public String journals() {
+    if (roles.isEmpty()) {
+      return journals;
+    }
+    // Each of its owner's account.
+    return journals.replaceFirst(HONEST_JOURNAL, HONEST_JOURNAL + " account=honest");
   }
 
   /**

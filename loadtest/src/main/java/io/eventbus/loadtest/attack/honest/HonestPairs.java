@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class HonestPairs implements AutoCloseable {
   private static final int PER_SECOND = 200;
   private static final int BYTES = 200;
+  private static final int KEPT_BYTES = BYTES + 250;
   private static final int CALLS_PER_SECOND = 50;
   private static final int CALL_BYTES = 128;
   private static final int BULK_BYTES = 20_000;
@@ -26,6 +27,7 @@ public final class HonestPairs implements AutoCloseable {
   private static final int LOOPS = 2;
 
   private final Phases phases = new Phases();
+  private final Phases durablePhases = new Phases();
   private final Phases callPhases = new Phases();
   private final Phases controlPhases = new Phases();
   private final Wires wires;
@@ -35,32 +37,37 @@ public final class HonestPairs implements AutoCloseable {
   private long bulkReceived;
   private long bulkSince = System.nanoTime();
 
-  private HonestPairs(BusAddress bus, int count, int bulkBytesPerSecond) {
+  private HonestPairs(BusAddress bus, int count, boolean durable, int bulkBytesPerSecond) {
     this.wires = new Wires(bus, LOOPS, 0, new WireCounts());
     long origin = System.nanoTime() - 1;
     for (int i = 0; i < count; i++) {
-      pairs.add(new Pair(i, PER_SECOND, BYTES, phases, origin));
+      pairs.add(new Pair(i, false, PER_SECOND, BYTES, phases, origin));
+      if (durable) {
+        pairs.add(new Pair(i, true, PER_SECOND, BYTES, durablePhases, origin));
+      }
       callers.add(new HonestCaller(i, CALLS_PER_SECOND, CALL_BYTES, callPhases));
     }
     // Its latency is that of its own queue: what it says is how much gets through.
     bulk =
         bulkBytesPerSecond == 0
             ? null
-            : new Pair(count, bulkBytesPerSecond / BULK_BYTES, BULK_BYTES, new Phases(), origin);
+            : new Pair(
+                count, false, bulkBytesPerSecond / BULK_BYTES, BULK_BYTES, new Phases(), origin);
   }
 
   /**
    * Connects pairs and has them publish.
    *
    * @param bus where to
+   * @param durable whether there are as many pairs with a durable topic
    * @param bulkBytesPerSecond of one more, 0 for none
    * @param controlPort where another process sends back what comes
    * @throws InterruptedException if the thread is interrupted
    */
   public static HonestPairs start(
-      BusAddress bus, int count, int bulkBytesPerSecond, int controlPort)
+      BusAddress bus, int count, boolean durable, int bulkBytesPerSecond, int controlPort)
       throws InterruptedException {
-    HonestPairs honest = new HonestPairs(bus, count, bulkBytesPerSecond);
+    HonestPairs honest = new HonestPairs(bus, count, durable, bulkBytesPerSecond);
     try {
       for (Pair pair : honest.all()) {
         pair.connect(honest.wires).get(CONNECT_SECONDS, TimeUnit.SECONDS);
@@ -89,7 +96,7 @@ public final class HonestPairs implements AutoCloseable {
   /** Begins a phase, for all of them at the same moment. */
   public void begin(Phase phase) {
     long now = System.nanoTime();
-    for (Phases each : List.of(phases, callPhases, controlPhases)) {
+    for (Phases each : List.of(phases, durablePhases, callPhases, controlPhases)) {
       switch (phase) {
         case QUIET -> each.quiet(now);
         case ATTACK -> each.attack(now);
@@ -129,6 +136,17 @@ public final class HonestPairs implements AutoCloseable {
   }
 
   /**
+   * Returns what the bus keeps of the durable topics for their consumers, at most: it counts, and
+   * stays.
+   *
+   * @return bytes
+   */
+  public long keptBytes() {
+    return pairs.stream().filter(Pair::isDurable).mapToLong(p -> p.outcome().sent()).sum()
+        * KEPT_BYTES;
+  }
+
+  /**
    * Stops publishing and waits for what is on its way.
    *
    * @throws InterruptedException if the thread is interrupted
@@ -162,6 +180,7 @@ public final class HonestPairs implements AutoCloseable {
         phases.quietLatency(),
         phases.attackLatency(),
         phases.afterLatency(),
+        Timings.of(durablePhases),
         bulkQuiet,
         bulkAttack,
         callers.stream().map(HonestCaller::outcome).reduce(CallOutcome.NOTHING, CallOutcome::plus),

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.attack.honest;
 import io.eventbus.loadtest.attack.wire.AttackPeer;
 import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
+import io.eventbus.loadtest.attack.wire.DurableRequests;
 import io.eventbus.loadtest.attack.wire.Opening;
 import io.eventbus.loadtest.attack.wire.Wires;
 import io.eventbus.loadtest.run.EventMark;
@@ -11,8 +12,11 @@ import io.eventbus.loadtest.run.Ticker;
 import io.eventbus.loadtest.run.UniformRate;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FeedView;
+import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Welcome;
 import java.nio.ByteBuffer;
@@ -22,12 +26,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A publisher and a subscriber of a topic of their own. The publisher sends when an event is due
- * and the socket takes it; an event that waits stays due when it was. Neither connects a second
- * time.
+ * A publisher and a subscriber of a topic of their own, or a consumer with a durable subscription
+ * where the topic is durable. The publisher sends when an event is due and the socket takes it; an
+ * event that waits stays due when it was. Neither connects a second time.
  */
 final class Pair {
+  /** Bytes that a consumer accepts beyond what it has got. */
+  private static final long WINDOW = 1 << 20;
+
+  /** Type and length of a frame, at most. */
+  private static final int MAX_HEAD = 8;
+
   private final int number;
+  private final boolean durable;
   private final String topic;
   private final byte[] payload;
   private final int perSecond;
@@ -41,9 +52,10 @@ final class Pair {
   private final CompletableFuture<AttackWire> ready = new CompletableFuture<>();
   private volatile boolean stopped;
 
-  Pair(int number, int perSecond, int bytes, Phases phases, long origin) {
+  Pair(int number, boolean durable, int perSecond, int bytes, Phases phases, long origin) {
     this.number = number;
-    this.topic = "honest." + number;
+    this.durable = durable;
+    this.topic = (durable ? "durable." : "honest.") + number;
     this.payload = new byte[bytes];
     this.perSecond = perSecond;
     this.phases = phases;
@@ -54,9 +66,13 @@ final class Pair {
   CompletableFuture<AttackWire> connect(Wires wires) {
     Opening opening =
         Opening.client(wires.bus())
-            .withHello(ClientFrames.hello("honest-" + number, wires.bus().token(), null));
+            .withHello(ClientFrames.hello(topic.replace('.', '-'), wires.bus().token(), null));
     wires.openHonest(opening, new Receiver(wires, opening));
     return ready;
+  }
+
+  boolean isDurable() {
+    return durable;
   }
 
   void start() {
@@ -160,6 +176,11 @@ final class Pair {
     private final Wires wires;
     private final Opening opening;
     private final DeliverView deliver = new DeliverView();
+    private final FeedView feed = new FeedView();
+    private final FrameCursor frames = new FrameCursor();
+    private boolean begun;
+    private long fed;
+    private long granted = WINDOW;
 
     Receiver(Wires wires, Opening opening) {
       this.wires = wires;
@@ -168,7 +189,10 @@ final class Pair {
 
     @Override
     public void welcomed(AttackWire wire, Welcome welcome) {
-      wire.sendMessage(ClientFrames.subscribe(1, topic, Overflow.BLOCK));
+      wire.sendMessage(
+          durable
+              ? DurableRequests.consume(1, topic, "consumer-" + number, ConsumeStart.FIRST, WINDOW)
+              : ClientFrames.subscribe(1, topic, Overflow.BLOCK));
     }
 
     @Override
@@ -179,15 +203,41 @@ final class Pair {
     @Override
     public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
       if (type == TypeCode.CONFIRM.code()) {
-        wires.openHonest(opening, publisher);
-      } else if (type == TypeCode.DELIVER.code()) {
-        deliver.read(message, from, to, FrameLimits.DEFAULT);
-        EventCursor events = deliver.events();
-        while (events.next()) {
-          event(message.duplicate().position(events.payloadStart()), System.nanoTime());
+        if (!begun) {
+          begun = true;
+          wires.openHonest(opening, publisher);
         }
+      } else if (type == TypeCode.DELIVER.code()) {
+        deliver(message, from, to);
+      } else if (type == TypeCode.FEED.code()) {
+        feed.read(message, from, to);
+        frames.wrap(message, feed.framesStart(), feed.framesEnd());
+        while (frames.next()) {
+          deliver(message, frames.bodyStart(), frames.bodyEnd());
+        }
+        fed(wire, to - from + MAX_HEAD);
       } else {
         closed.add("subscriber got a frame of type " + type);
+      }
+    }
+
+    /** Settles, and grants again what has come. */
+    private void fed(AttackWire wire, int bytes) {
+      if (feed.to() >= feed.from()) {
+        wire.sendMessage(DurableRequests.settle(1, feed.to(), false));
+      }
+      fed += bytes;
+      if (granted - fed < WINDOW / 2) {
+        granted = fed + WINDOW;
+        wire.sendMessage(DurableRequests.credit(1, granted));
+      }
+    }
+
+    private void deliver(ByteBuffer message, int from, int to) {
+      deliver.read(message, from, to, FrameLimits.DEFAULT);
+      EventCursor events = deliver.events();
+      while (events.next()) {
+        event(message.duplicate().position(events.payloadStart()), System.nanoTime());
       }
     }
 

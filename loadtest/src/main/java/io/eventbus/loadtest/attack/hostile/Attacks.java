@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
+import io.eventbus.loadtest.attack.hostile.DurablePublishers.Publication;
 import io.eventbus.loadtest.attack.hostile.FrameFlood.Kind;
 import io.eventbus.loadtest.attack.hostile.InFlight.End;
 import io.eventbus.schema.Overflow;
@@ -23,6 +24,7 @@ public final class Attacks {
     addProcessorTime(all);
     addConnections(all);
     addServices(all);
+    addDurable(all);
     return all;
   }
 
@@ -140,5 +142,18 @@ public final class Attacks {
     all.add(new SmallCrowd("small-crowd-serves", true));
     all.add(new BarrierFlood());
     all.add(new ClusterToggle());
+  }
+
+  private static void addDurable(List<Attack> all) {
+    all.add(new DurablePublishers("durable-flood", Publication.FLOOD, 20));
+    all.add(new DurablePublishers("durable-big", Publication.BIG, 10));
+    all.add(new DurablePublishers("durable-topics", Publication.TOPICS, 10));
+    all.add(new DurablePublishers("durable-names", Publication.NAMES, 20));
+    all.add(new DurablePublishers("durable-expect", Publication.EXPECT, 20));
+    all.add(new DurablePublishers("durable-full", Publication.FULL, 20));
+    all.add(new DurablePublishers("durable-quota", Publication.QUOTA, 20));
+    all.add(new DurablePublishers("durable-delay", Publication.DELAY, 20));
+    all.add(new DurablePublishers("durable-due", Publication.DUE, 20));
+    all.add(new DurablePublishers("durable-ttl", Publication.TTL, 20));
   }
 }

@@ -87,6 +87,8 @@ public final class AttackVerdict {
     longest("max", Math.max(honest.attack().max(), honest.after().max()), longest, missed);
     median("calls p50", honest.callTimes().attack(), missed);
     longest("calls max", honest.callTimes().worst(), longest, missed);
+    median("durable p50", honest.durable().attack(), missed);
+    longest("durable max", honest.durable().worst(), longest, missed);
     if (honest.bulkAttack() < honest.bulkQuiet() * BULK_PART) {
       missed.add(
           format(

@@ -57,7 +57,11 @@ public final class AttackExperiment {
         ControlProcess control = ControlProcess.start();
         HonestPairs pairs =
             HonestPairs.start(
-                bus.address(), plan.pairs(), needs.bulkBytesPerSecond(), control.port());
+                bus.address(),
+                plan.pairs(),
+                !needs.journals().isEmpty(),
+                needs.bulkBytesPerSecond(),
+                control.port());
         AttackerProcess attackers =
             AttackerProcess.start(
                 new Orders(attack.name(), bus.attacked(), knobs, seconds, plan.sources()),
@@ -83,7 +87,7 @@ public final class AttackExperiment {
       throws IOException, InterruptedException {
     Thread.sleep(plan.quietSeconds() * 1_000L);
     long heapBefore = process.heapAfterCollection();
-    long countedBefore = Math.round(admin.metric(USED));
+    long countedBefore = counted(admin, pairs);
     long linesBefore = bus.logLines();
     long logBefore = bus.logBytes();
     probe.take();
@@ -102,7 +106,7 @@ public final class AttackExperiment {
     Observed observed = attackers.end();
     pairs.begin(Phase.RECOVERY);
 
-    long countedAfter = recover(bus, admin, countedBefore);
+    long countedAfter = recover(bus, admin, pairs, countedBefore);
     pairs.begin(Phase.END);
     Health health = probe.take();
     long connections = Math.round(admin.metric(CONNECTIONS));
@@ -144,18 +148,24 @@ public final class AttackExperiment {
   }
 
   /** Waits until what was counted is gone again, and returns what is counted then. */
-  private static long recover(AttackedBus bus, Admin admin, long before)
+  private static long recover(AttackedBus bus, Admin admin, HonestPairs pairs, long before)
       throws InterruptedException {
     long begin = System.nanoTime();
     Thread.sleep(bus.isAlive() ? MIN_RECOVERY_MILLIS : 0);
-    long counted = Math.round(admin.metric(USED));
+    long counted = counted(admin, pairs);
     while (bus.isAlive()
         && (counted < 0 || !Recovery.counted(before, counted))
         && TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin) < MAX_RECOVERY_MILLIS) {
       Thread.sleep(POLL_MILLIS);
-      counted = Math.round(admin.metric(USED));
+      counted = counted(admin, pairs);
     }
     return counted;
+  }
+
+  /** Returns what is counted and not the honest's own, negative if unknown. */
+  private static long counted(Admin admin, HonestPairs pairs) {
+    long counted = Math.round(admin.metric(USED));
+    return counted < 0 ? counted : Math.max(0, counted - pairs.keptBytes());
   }
 
   private static double secondsSince(long begin) {

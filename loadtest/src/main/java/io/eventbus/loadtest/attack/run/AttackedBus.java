@@ -64,6 +64,10 @@ final class AttackedBus implements AutoCloseable {
       honest = issuer.token("honest", "honest", "");
       hostile = issuer.token("hostile", "hostile", "");
     }
+    if (!needs.journals().isEmpty()) {
+      settings.put("durable.directory", directory.resolve("data").toString());
+      settings.put("durable.journals", needs.journals());
+    }
     settings.putAll(spec.settings());
     AttackedBus bus = new AttackedBus(hostile, needs.together());
     try {

@@ -28,6 +28,7 @@ class AttackVerdictTest {
   private CallOutcome calls = new CallOutcome(100, 100, 0, 0, Map.of(), List.of());
   private Latency callAttack = new Latency(100, 5, 20, 250);
   private Latency control = new Latency(100, 0, 0, 0);
+  private Latency durableAttack = new Latency(100, 5, 20, 250);
   private double bulkAttack = 20e6;
   private Health health = new Health(100, 50, 0);
   private Memory memory = new Memory(10 * MB, 35 * MB, 0, MB, 200 * MB);
@@ -48,6 +49,7 @@ class AttackVerdictTest {
             quiet,
             attack,
             after,
+            new Timings(quiet, durableAttack, quiet),
             20e6,
             bulkAttack,
             calls,
@@ -67,6 +69,12 @@ class AttackVerdictTest {
   void everyTargetCanJustBeMet() {
     assertThat(missed()).isEmpty();
     assertThat(AttackTable.line(result())).isEqualTo("some                   met");
+  }
+
+  @Test
+  void eventsOfDurableTopicsHaveTheSameTargets() {
+    durableAttack = new Latency(100, 5.1, 20, 251);
+    assertThat(missed()).containsExactly("durable p50 5.1 ms > 5", "durable max 251 ms > 250");
   }
 
   @Test

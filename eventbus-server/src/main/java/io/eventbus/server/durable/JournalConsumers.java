@@ -41,6 +41,7 @@ public final class JournalConsumers implements JournalListener {
   private final ByteBufAllocator allocator;
   private final long tailBytes;
   private final ReadTurns reads;
+  private final PublishRoom publishRoom = new PublishRoom();
   private final KnownReaders readers;
   private final LongSupplier nanoTime;
   private final CursorOwner owner;
@@ -125,6 +126,11 @@ public final class JournalConsumers implements JournalListener {
 
   ByteBufAllocator allocator() {
     return allocator;
+  }
+
+  /** Returns the room of those who publish to journals. */
+  public PublishRoom publishRoom() {
+    return publishRoom;
   }
 
   /** Returns the time of the shard, in milliseconds. */

@@ -6,12 +6,14 @@ import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
-import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
-import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.durable.PublishRoom;
 import io.eventbus.server.durable.StoredDelivery;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.Router;
@@ -20,6 +22,7 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,11 +34,18 @@ final class DurablePublishing {
   /** Topics, and names in topics, whose last number is remembered. */
   static final int MAX_TOPICS = 256;
 
+  /** Answers that are given at once, whatever others wait for. */
+  static final int MAX_AT_ONCE = 16;
+
+  private static final long ANSWER_NANOS = 2_000;
+
   /** Heap of a remembered number. */
   static final int TOPIC_BYTES = 128;
 
   private final LoopContext loop;
   private final Journals journals;
+  private final PublishRoom room;
+  private final Object address;
   private final Session session;
   private final ConnectionControl connection;
   private final ProducerKeys keys;
@@ -46,16 +56,26 @@ final class DurablePublishing {
   // takes the answer to a frame for that to all before it, and journals answer in any order.
   private final ArrayDeque<Step> open = new ArrayDeque<>();
 
+  // Whether the loop is asked to give answers, and whether it goes on with them in a later turn.
+  private final AtomicBoolean answering = new AtomicBoolean();
+  private boolean goesOn;
+
   /** Step that is done when all before it are. */
   private static class Step {
     // Null while the journal has not answered.
-    @Nullable Runnable task;
+    volatile @Nullable Runnable task;
   }
 
   DurablePublishing(
-      LoopContext loop, Journals journals, Session session, ConnectionControl connection) {
+      LoopContext loop,
+      Journals journals,
+      PublishRoom room,
+      Session session,
+      ConnectionControl connection) {
     this.loop = loop;
     this.journals = journals;
+    this.room = room;
+    this.address = session.addressShare();
     this.session = session;
     this.connection = connection;
     this.keys = new ProducerKeys(loop.bus.memory(), session.producer());
@@ -65,10 +85,11 @@ final class DurablePublishing {
    * Appends a frame for the selected topic to a journal. Returns false if it has to wait; then
    * nothing was done.
    *
+   * @param bytes of the frame
    * @param retry called once, by any thread, if it has to wait
    */
   boolean publish(
-      int journal, ByteBuffer in, PublishView publish, long receivedAt, Runnable retry) {
+      int journal, ByteBuffer in, PublishView publish, int bytes, long receivedAt, Runnable retry) {
     Router router = loop.router;
     if (publish.delayMillis() > PublishHead.MAX_MILLIS
         || publish.ttlMillis() > PublishHead.MAX_MILLIS) {
@@ -87,12 +108,17 @@ final class DurablePublishing {
     if (key == null) {
       return true;
     }
+    if (!room.acquire(address, bytes, retry)) {
+      return false;
+    }
     StoredDelivery stored = loop.bus.stored();
     Frame frame =
         new Frame(
             publish.sequence(),
             publish.sequence() + publish.eventCount() - 1,
+            bytes,
             router.selectedTopic(),
+            router.selectedBytes(),
             publish.confirm(),
             stored == null ? null : stored.refusal(session.principal().account()));
     Numbered numbered = new Numbered(router.selectedNumber(), name == null ? "" : name);
@@ -132,6 +158,7 @@ final class DurablePublishing {
     } finally {
       if (!taken) {
         open.removeLastOccurrence(frame);
+        room.release(address, bytes);
       }
     }
     remember(numbered, Math.max(before, first + publish.eventCount() - 1));
@@ -189,19 +216,50 @@ final class DurablePublishing {
   /** Runs a task when everything that was appended before is answered; perhaps at once. */
   void whenAnswered(Runnable task) {
     Step step = new Step();
+    step.task = task;
     open.add(step);
-    done(step, task);
+    answerSome();
   }
 
+  /** Does a step when all before it are done; any thread. */
   private void done(Step step, Runnable task) {
     step.task = task;
+    if (answering.compareAndSet(false, true)) {
+      connection.execute(
+          () -> {
+            answering.set(false);
+            answerSome();
+          });
+    }
+  }
+
+  /**
+   * Gives the answers that are due: a few at once, so that a client with few does not wait, and the
+   * others in turn. A journal answers thousands of frames at one moment.
+   */
+  private void answerSome() {
+    if (goesOn) {
+      return;
+    }
+    int given = 0;
     for (Step first = open.peek(); first != null; first = open.peek()) {
-      Runnable next = first.task;
-      if (next == null) {
+      Runnable task = first.task;
+      if (task == null) {
+        return;
+      }
+      if (given >= MAX_AT_ONCE && loop.budget().isSpent()) {
+        goesOn = true;
+        connection.inTurn(
+            () -> {
+              goesOn = false;
+              answerSome();
+            });
         return;
       }
       open.remove();
-      next.run();
+      given++;
+      connection.chargeWork(ANSWER_NANOS);
+      task.run();
     }
   }
 
@@ -218,31 +276,47 @@ final class DurablePublishing {
   private final class Frame extends Step implements AppendListener {
     private final long first;
     private final long end;
+    private final int bytes;
     private final String topic;
+    private final byte[] topicBytes;
     private final boolean confirm;
     private final @Nullable Supplier<String> full;
 
-    Frame(long first, long end, String topic, boolean confirm, @Nullable Supplier<String> full) {
+    Frame(
+        long first,
+        long end,
+        int bytes,
+        String topic,
+        byte[] topicBytes,
+        boolean confirm,
+        @Nullable Supplier<String> full) {
       this.first = first;
       this.end = end;
+      this.bytes = bytes;
       this.topic = topic;
+      this.topicBytes = topicBytes;
       this.confirm = confirm;
       this.full = full;
     }
 
     @Override
     public void completed(RecordResult result) {
-      connection.execute(() -> done(this, () -> answered(result)));
+      done(this, () -> answered(result));
     }
 
     @Override
     public void unavailable(JournalsUnavailableException cause) {
       String message = String.valueOf(cause.getMessage());
-      connection.execute(
-          () -> done(this, () -> refuse(ErrorCode.UNAVAILABLE, message, true, first, topic)));
+      done(
+          this,
+          () -> {
+            room.release(address, bytes);
+            refuse(ErrorCode.UNAVAILABLE, message, true, first, topic);
+          });
     }
 
     private void answered(RecordResult result) {
+      room.release(address, bytes);
       if (result instanceof RecordResult.Refused refused) {
         refuse(
             code(refused.reason()),
@@ -263,20 +337,30 @@ final class DurablePublishing {
     }
 
     private void confirm(RecordResult.Published published) {
-      if (confirm && session.isOpen()) {
-        session
-            .out()
-            .send(
-                ControlFrames.encode(
-                    TypeCode.CONFIRM,
-                    new Confirm(
-                        TypeCode.PUBLISH.code(),
-                        end,
-                        topic,
-                        -1L,
-                        published.position(),
-                        published.repeated())));
+      if (!confirm || !session.isOpen()) {
+        return;
       }
+      long position = published.position();
+      Delivery answer =
+          loop.router
+              .deliveries()
+              .allocate(
+                  DeliveryKind.CONTROL,
+                  Frames.confirmSize(topicBytes.length, end, -1, position),
+                  0,
+                  0);
+      Frames.writeConfirm(
+          loop.scratch.clear(),
+          ByteBuffer.wrap(topicBytes),
+          0,
+          topicBytes.length,
+          end,
+          -1,
+          position,
+          published.repeated());
+      answer.append(loop.scratch.flip());
+      answer.finish();
+      session.out().send(answer);
     }
   }
 

@@ -275,6 +275,11 @@ public final class Session {
     out.share(share);
   }
 
+  /** Returns what the clients of the same address have in common. */
+  Object addressShare() {
+    return address.shareOf();
+  }
+
   /** Sends a client a problem that refuses a request; see {@link Refusal}. */
   void refuse(ErrorCode code, String message, long about, int typeCode, String topic) {
     String shown = message.length() > 1000 ? message.substring(0, 1000) : message;

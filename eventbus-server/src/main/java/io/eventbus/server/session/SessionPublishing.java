@@ -8,6 +8,7 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.durable.JournalConsumers;
 import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.routing.PublisherStall;
@@ -24,6 +25,12 @@ import org.jspecify.annotations.Nullable;
 final class SessionPublishing {
   /** Units of work to deliver a frame to one subscriber, writing to its socket included. */
   private static final int TARGET_UNITS = 4;
+
+  /** Units of work to append a frame to a journal, its answer not included. */
+  private static final int APPEND_UNITS = 32;
+
+  /** Bytes that are appended in one unit of work. */
+  private static final int APPENDED_BYTES = 64;
 
   /** Events that are checked in one unit of work. */
   private static final int CHECKED_EVENTS = 16;
@@ -171,19 +178,21 @@ final class SessionPublishing {
   private boolean store(
       int journal, ByteBuffer in, PublishView publish, int bytes, long receivedAt, Runnable retry) {
     Journals journals = loop.bus.journals();
-    if (journals == null) {
+    JournalConsumers consumers = loop.bus.consumers();
+    if (journals == null || consumers == null) {
       throw new IllegalStateException("a durable topic of a bus without journals");
     }
     DurablePublishing created = durable;
     if (created == null) {
-      created = new DurablePublishing(loop, journals, session, connection);
+      created = new DurablePublishing(loop, journals, consumers.publishRoom(), session, connection);
       durable = created;
     }
-    awaitsRoom = !created.publish(journal, in, publish, receivedAt, retry);
+    awaitsRoom = !created.publish(journal, in, publish, bytes, receivedAt, retry);
     if (awaitsRoom) {
       loop.stats.publishersStopped.add(1);
       return false;
     }
+    loop.budget().spend(APPEND_UNITS + bytes / APPENDED_BYTES);
     published.add(publish.eventCount());
     ConnectionQuota share = quotas;
     if (share != null) {

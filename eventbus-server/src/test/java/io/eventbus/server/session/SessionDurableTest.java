@@ -57,6 +57,7 @@ class SessionDurableTest extends SessionTestCase {
 
   @BeforeEach
   void createJournal() {
+    link.address = "192.0.2.1";
     var unused =
         journals.create(
             new JournalDefinition(
@@ -190,6 +191,7 @@ class SessionDurableTest extends SessionTestCase {
         .containsExactly(
             confirm(2, 2, false), confirm(3, 3, false), confirm(4, 4, false), confirm(5, 5, false));
     FakeLink otherLink = new FakeLink();
+    otherLink.address = "192.0.2.2";
     Session other = otherLink.session(context);
     byte[] message =
         message(
@@ -288,6 +290,50 @@ class SessionDurableTest extends SessionTestCase {
     assertThat(handle(session, frame, 0)).isEqualTo(frame.length);
     assertThat(session.awaitsRoom()).isFalse();
     assertThat(link.taken()).containsExactly(confirm(1, 1, false));
+  }
+
+  @Test
+  void manyAnswersAreGivenInTurns() {
+    int frames = 2 * DurablePublishing.MAX_AT_ONCE;
+    journals.delaysAnswers(true);
+    for (int i = 1; i <= frames; i++) {
+      handle(SampleFrames.publish("orders.eu", i, true, "x"));
+    }
+    // The first frame is answered last, so that all answers are due at one moment.
+    for (int i = frames - 1; i > 0; i--) {
+      journals.answer(i);
+    }
+    context.budget().spend(1 << 20);
+    journals.answer(0);
+    assertThat(link.taken()).hasSize(DurablePublishing.MAX_AT_ONCE);
+    context.budget().renew();
+    link.turns.remove(0).run();
+    assertThat(link.taken()).hasSize(frames - DurablePublishing.MAX_AT_ONCE);
+    assertThat(link.turns).isEmpty();
+  }
+
+  @Test
+  void framesOnTheirWayToTheDiskAreBounded() {
+    journals.holds(true);
+    byte[] frame = SampleFrames.publish("orders.eu", 1, false, "x");
+    int frames = 0;
+    context.budget().renew();
+    while (handle(session, frame, 0) == frame.length) {
+      frames++;
+      context.budget().renew();
+    }
+    assertThat(frames).isEqualTo(2_048);
+    assertThat(session.awaitsRoom()).isTrue();
+    journals.applyHeld();
+    assertThat(retries).hasValue(1);
+    assertThat(handle(session, frame, 0)).isEqualTo(frame.length);
+  }
+
+  @Test
+  void aFrameForAJournalIsWork() {
+    long before = context.budget().total();
+    handle(SampleFrames.publish("orders.eu", 1, false, "x"));
+    assertThat(context.budget().total() - before).isGreaterThan(30);
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.hostile.DurablePublishers.Publication;
+import io.eventbus.loadtest.attack.hostile.DurableReaders.Reading;
 import io.eventbus.loadtest.attack.hostile.FrameFlood.Kind;
 import io.eventbus.loadtest.attack.hostile.InFlight.End;
 import io.eventbus.schema.Overflow;
@@ -155,5 +156,14 @@ public final class Attacks {
     all.add(new DurablePublishers("durable-delay", Publication.DELAY, 20));
     all.add(new DurablePublishers("durable-due", Publication.DUE, 20));
     all.add(new DurablePublishers("durable-ttl", Publication.TTL, 20));
+    all.add(new DurableReaders("durable-never-read", Reading.NEVER, 20, 200));
+    all.add(new DurableReaders("durable-restart", Reading.RESTART, 20, 10));
+    all.add(new DurableReaders("durable-nothing", Reading.NOTHING, 20, 10));
+    all.add(new DurableReaders("durable-ask", Reading.ASK, 20, 16));
+    all.add(new DurableReaders("durable-settle", Reading.SETTLE, 20, 1));
+    all.add(new DurableReaders("durable-subscriptions", Reading.NAMES, 20, 10));
+    all.add(new DurableReaders("durable-take-over", Reading.TAKE_OVER, 20, 10));
+    all.add(new DurableReaders("durable-latest", Reading.LATEST, 20, 10));
+    all.add(new DurableCreator());
   }
 }

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.attack.run;
 /** Rule for memory that counts as given back. */
 public final class Recovery {
   private static final long COUNTED_SLACK = 1 << 20;
+  private static final long JOURNAL_CACHE = 16L << 20;
   private static final double HEAP_FACTOR = 1.5;
   private static final long HEAP_SLACK = 20L << 20;
 
@@ -23,8 +24,10 @@ public final class Recovery {
    *
    * @param before the attack, in bytes
    * @param after the recovery, in bytes
+   * @param durable whether the bus has journals, whose cache of topics and producers stays
    */
-  public static boolean heap(long before, long after) {
-    return after >= 0 && after <= Math.max(0, before) * HEAP_FACTOR + HEAP_SLACK;
+  public static boolean heap(long before, long after, boolean durable) {
+    long slack = HEAP_SLACK + (durable ? JOURNAL_CACHE : 0);
+    return after >= 0 && after <= Math.max(0, before) * HEAP_FACTOR + slack;
   }
 }

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  * threads.
  */
 final class JournalApi {
+  /** Maximum number of changes by clients that are no operators. */
+  private static final int MAX_OF_CLIENTS = WaitingCalls.MAX_CALLS - 1;
+
   private static final String PATH = "/api/v1/journals";
   private static final String ONE = PATH + "/{id}";
   private static final Set<String> NOTHING_BUT_ACCOUNT = Set.of("account");
@@ -40,6 +44,7 @@ final class JournalApi {
 
   private final BusView bus;
   private final WaitingCalls calls;
+  private final Semaphore ofClients = new Semaphore(MAX_OF_CLIENTS);
   private final Function<AdminCaller, FilterRules> rules;
 
   /**
@@ -211,6 +216,19 @@ final class JournalApi {
     }
   }
 
+  /** Waits for a change; one call is left for operators, whatever clients ask for. */
+  private <T> T await(AdminCaller caller, WaitingCalls.Call<T> call) throws HttpFailure {
+    if (caller.role() != AdminRole.NONE) {
+      return calls.await(call);
+    }
+    WaitingCalls.enter(ofClients, MAX_OF_CLIENTS, "the journals");
+    try {
+      return calls.await(call);
+    } finally {
+      ofClients.release();
+    }
+  }
+
   private static JournalName after(String text) throws HttpFailure {
     int slash = text.indexOf('/');
     if (slash < 0) {
@@ -298,7 +316,7 @@ final class JournalApi {
     JournalDefinition definition = definition(query, name, null);
     scope.check(definition.filters());
     JournalAdministration journals = journals();
-    int number = calls.await(() -> journals.create(name, definition));
+    int number = await(caller, () -> journals.create(name, definition));
     return AdminReply.ok(Map.of("journal", name.name(), "number", number));
   }
 
@@ -312,7 +330,7 @@ final class JournalApi {
     JournalDefinition definition = definition(query, name, before);
     scope.check(definition.filters());
     JournalAdministration journals = journals();
-    calls.await(() -> journals.change(name, definition));
+    await(caller, () -> journals.change(name, definition));
     return AdminReply.ok(Map.of("done", true));
   }
 
@@ -322,7 +340,7 @@ final class JournalApi {
     JournalName name = name(request.query(NOTHING_BUT_ACCOUNT), id, scope);
     scope.check(find(name).filters());
     JournalAdministration journals = journals();
-    calls.await(() -> journals.delete(name));
+    await(caller, () -> journals.delete(name));
     return AdminReply.ok(Map.of("done", true));
   }
 
@@ -337,7 +355,7 @@ final class JournalApi {
     }
     scope.check(find(name).filters());
     JournalAdministration journals = journals();
-    long first = calls.await(() -> journals.trim(name, upTo));
+    long first = await(caller, () -> journals.trim(name, upTo));
     return AdminReply.ok(Map.of("firstPosition", first));
   }
 
@@ -364,7 +382,7 @@ final class JournalApi {
     scope.check(journal.filters());
     long last = Math.min(to, Math.max(from, figures(journal).lastPosition()));
     JournalAdministration journals = journals();
-    long events = calls.await(() -> journals.purge(name, topic, from, last));
+    long events = await(caller, () -> journals.purge(name, topic, from, last));
     return AdminReply.ok(Map.of("events", events));
   }
 

@@ -48,6 +48,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class JournalAccessTest {
   private final FakeBus bus = new FakeBus(0);
   private final FakeQuotas quotas = new FakeQuotas();
+  private final FakeJournals journals = new FakeJournals();
   private final Advisories advisories = new Advisories();
   private final List<Advisory> told = new CopyOnWriteArrayList<>();
   private final HttpClient client = HttpClient.newHttpClient();
@@ -56,8 +57,7 @@ class JournalAccessTest {
   JournalAccessTest() throws Exception {
     advisories.audit(told::add);
     bus.journals(
-        new JournalAdministration(
-            new FakeJournals(), JournalCluster.ALONE, quotas.quotas, () -> {}));
+        new JournalAdministration(journals, JournalCluster.ALONE, quotas.quotas, () -> {}));
     server =
         AdminServer.start(
             new AdminConfig(
@@ -143,8 +143,12 @@ class JournalAccessTest {
   }
 
   private HttpResponse<String> send(String user, String method, String path) throws Exception {
+    return begin(user, method, path).get();
+  }
+
+  private CompletableFuture<HttpResponse<String>> begin(String user, String method, String path) {
     String pair = user + ":secret";
-    return client.send(
+    return client.sendAsync(
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/api/v1" + path))
             .timeout(Duration.ofSeconds(60))
             .header(
@@ -154,6 +158,21 @@ class JournalAccessTest {
             .method(method, HttpRequest.BodyPublishers.noBody())
             .build(),
         HttpResponse.BodyHandlers.ofString());
+  }
+
+  @Test
+  void clientsLeaveOneChangeForOperators() throws Exception {
+    journals.holds(true);
+    String trim = "/journals/orders/trim?up-to=1";
+    var one = begin("acme/manager", "PUT", trim);
+    var other = begin("acme/manager", "PUT", trim);
+    var refused = (HttpResponse<?>) CompletableFuture.anyOf(one, other).get();
+    assertThat(refused.statusCode()).isEqualTo(503);
+    var operator = begin("ops/admin", "PUT", trim);
+    journals.holds(false);
+    journals.applyHeld();
+    assertThat(operator.get().statusCode()).isEqualTo(200);
+    assertThat(one.get().statusCode() + other.get().statusCode()).isEqualTo(503 + 200);
   }
 
   @ParameterizedTest

@@ -451,7 +451,7 @@ final class BusClient implements EventBusClient {
       parts.maintenance().acknowledge();
       long left = deadline - System.nanoTime();
       ask(Duration.ofNanos(left)).get(left, TimeUnit.NANOSECONDS);
-      return outbox.isEmpty();
+      return outbox.unsettled() == 0;
     } catch (ExecutionException | TimeoutException e) {
       return false;
     }

@@ -469,18 +469,6 @@ public final class Outbox {
     }
   }
 
-  /** Returns whether every event is sent and confirmed. */
-  public boolean isEmpty() {
-    lock.lock();
-    try {
-      // The answer to a barrier may be here before the network has said that the barrier was sent.
-      Batch leaving = queue.inFlight();
-      return (leaving == null || leaving.isBarrier()) && queue.isEmpty() && unconfirmed.isEmpty();
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** Returns what is left as given up, after {@link #close} and {@link #disconnected}. */
   public Remains abandon() {
     lock.lock();

@@ -230,8 +230,4 @@ final class SendQueue {
     sealed.clear();
     return all;
   }
-
-  boolean isEmpty() {
-    return sealed.isEmpty() && (open == null || open.isEmpty());
-  }
 }

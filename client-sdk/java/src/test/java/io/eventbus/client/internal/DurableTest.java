@@ -35,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -101,11 +102,15 @@ class DurableTest extends ClientFixture {
     return (Settle) bus.next(TypeCode.SETTLE).content();
   }
 
-  /** Lets time pass until the client settles. */
+  /**
+   * Lets time pass until the client settles, so slowly that a busy machine sends meanwhile: else
+   * the client would take its connection for lost.
+   */
   private Settle nextSettle() throws Exception {
     until(
         () -> {
           scheduler.advance(Duration.ofMillis(100));
+          LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
           return bus.arrivals.stream().anyMatch(each -> each.type() == TypeCode.SETTLE);
         });
     return settle();

@@ -118,8 +118,8 @@ test('the members of a group share the events', { skip }, async () => {
 });
 
 test('publishes wait for a bus that restarts, and arrive once', { skip }, async t => {
-  const port = String(await freePorts(1));
-  const first = await startBus(['--port', port, '--set', 'admin.enabled=false']);
+  const [port] = await freePorts(1);
+  const first = await startBus(['--port', String(port), '--set', 'admin.enabled=false']);
   t.after(() => first.stop());
   const client = await connect({ url: first.url, confirmTimeout: 120_000, reconnect: { initialDelay: 20, maxDelay: 200 } });
   const got = [];
@@ -133,7 +133,7 @@ test('publishes wait for a bus that restarts, and arrive once', { skip }, async 
   await first.end();
   await down;
   const waiting = client.publish('again', 'while away');
-  const second = await startBus(['--port', port, '--set', 'admin.enabled=false'], first.directory);
+  const second = await startBus(['--port', String(port), '--set', 'admin.enabled=false'], first.directory);
   t.after(() => second.stop());
   assert.equal((await waiting).sequence, 2);
   while (got.length < 2) {

@@ -128,7 +128,7 @@ public final class JournalConsumers implements JournalListener {
     return allocator;
   }
 
-  /** Returns the room of those who publish to journals. */
+  /** Returns the room for publications on their way to the disk. */
   public PublishRoom publishRoom() {
     return publishRoom;
   }

@@ -7,8 +7,8 @@ import java.util.Map;
 
 /**
  * Room for publications on their way to the disk, which they reach one behind the other. A client
- * address may use as much as it leaves free: so those who flood wait for their own publications,
- * and everybody else finds room, and a short way to the disk. Any thread.
+ * address may use as much as it leaves free: so a flood waits for its own publications, and other
+ * addresses find room, and a short way to the disk. Any thread.
  */
 public final class PublishRoom {
   /** Maximum number of frames of all addresses. */
@@ -28,7 +28,7 @@ public final class PublishRoom {
   private int frames;
   private long bytes;
 
-  /** Creates it empty. */
+  /** Creates an empty room. */
   public PublishRoom() {}
 
   /**

@@ -301,22 +301,26 @@ final class DurablePublishing {
 
     @Override
     public void completed(RecordResult result) {
-      done(this, () -> answered(result));
+      leaves(() -> answered(result));
     }
 
     @Override
     public void unavailable(JournalsUnavailableException cause) {
       String message = String.valueOf(cause.getMessage());
+      leaves(() -> refuse(ErrorCode.UNAVAILABLE, message, true, first, topic));
+    }
+
+    /** Gives an answer when all before it are given, and the room of the frame back. */
+    private void leaves(Runnable answer) {
       done(
           this,
           () -> {
             room.release(address, bytes);
-            refuse(ErrorCode.UNAVAILABLE, message, true, first, topic);
+            answer.run();
           });
     }
 
     private void answered(RecordResult result) {
-      room.release(address, bytes);
       if (result instanceof RecordResult.Refused refused) {
         refuse(
             code(refused.reason()),

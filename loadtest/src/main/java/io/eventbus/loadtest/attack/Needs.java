@@ -19,6 +19,17 @@ public final class Needs {
   /** The journal of the honest pairs. */
   private static final String HONEST_JOURNAL = "honest durable.>";
 
+  /** Permissions of the honest pairs. */
+  private static final String EVERYONE =
+      """
+      [everyone]
+      allow publish >
+      allow subscribe >
+      allow block >
+      allow request >
+      allow serve >
+      """;
+
   private Map<String, String> settings = Map.of();
   private boolean tls;
   private String token = "";
@@ -140,10 +151,12 @@ public final class Needs {
   /**
    * Returns these needs with accounts: the honest are in {@code honest}, the attackers in {@code
    * hostile}, and each shows a token that says so.
+   *
+   * @param lines end of the roles file, behind what everyone may do
    */
-  public Needs withAccounts(String rolesFile) {
+  public Needs withAccounts(String lines) {
     Needs copy = copy();
-    copy.roles = rolesFile;
+    copy.roles = EVERYONE + lines;
     return copy;
   }
 

@@ -36,7 +36,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -937,14 +936,6 @@ class BusClientTest extends ClientFixture {
       assertThat(alsoBlocked.toCompletableFuture()).isNotDone();
     } finally {
       go.countDown();
-    }
-  }
-
-  private static void until(BooleanSupplier condition) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("within 60 s").isLessThan(deadline);
-      TimeUnit.MILLISECONDS.sleep(1);
     }
   }
 

@@ -1,5 +1,7 @@
 package io.eventbus.client.internal;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.internal.base.FakeBus;
@@ -16,6 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 
@@ -51,6 +54,15 @@ public abstract class ClientFixture {
                 clients.add(client);
               }
             });
+  }
+
+  /** Waits for a condition, which is looked at each millisecond. */
+  protected static void until(BooleanSupplier condition) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("within 60 s").isLessThan(deadline);
+      TimeUnit.MILLISECONDS.sleep(1);
+    }
   }
 
   @AfterEach

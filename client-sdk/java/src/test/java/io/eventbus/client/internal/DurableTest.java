@@ -201,16 +201,6 @@ class DurableTest extends ClientFixture {
     assertThat(client.counters().received()).isEqualTo(3);
   }
 
-  private static void until(java.util.function.BooleanSupplier condition) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new AssertionError("not within 60 s");
-      }
-      Thread.onSpinWait();
-    }
-  }
-
   @Test
   void positionsWithoutEventsAreSettledToo() throws Exception {
     EventBusClient client = connect();

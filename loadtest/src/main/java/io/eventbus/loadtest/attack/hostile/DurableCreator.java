@@ -44,12 +44,6 @@ record DurableCreator() implements Attack {
         .withJournals("")
         .withAccounts(
             """
-            [everyone]
-            allow publish >
-            allow subscribe >
-            allow block >
-            allow request >
-            allow serve >
             allow journal mine.>
             [account hostile]
             quota journals = %d

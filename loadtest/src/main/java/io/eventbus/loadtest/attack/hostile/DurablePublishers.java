@@ -94,12 +94,6 @@ record DurablePublishers(String name, Publication kind, long conns) implements A
               .withJournals(JOURNAL + " account=hostile")
               .withAccounts(
                   """
-                  [everyone]
-                  allow publish >
-                  allow subscribe >
-                  allow block >
-                  allow request >
-                  allow serve >
                   [account hostile]
                   quota durable-bytes = 1MiB
                   """)

@@ -32,11 +32,7 @@ record GatherQuota() implements Attack {
   public Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING
         .lasting(MIN_SECONDS)
-        .withAccounts(
-            "[everyone]\nallow publish >\nallow subscribe >\nallow block >\nallow request >\n"
-                + "allow serve >\n[account hostile]\nquota calls = "
-                + knobs.get("calls")
-                + "\n");
+        .withAccounts("[account hostile]\nquota calls = " + knobs.get("calls") + "\n");
   }
 
   @Override

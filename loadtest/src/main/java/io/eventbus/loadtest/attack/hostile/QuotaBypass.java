@@ -40,11 +40,7 @@ record QuotaBypass(String name, boolean tunnel) implements Attack {
   public Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING
         .lasting(MIN_SECONDS)
-        .withAccounts(
-            "[everyone]\nallow publish >\nallow subscribe >\nallow block >\nallow request >\n"
-                + "allow serve >\n[account hostile]\nquota publish-bytes = "
-                + knobs.get("quota")
-                + "\n");
+        .withAccounts("[account hostile]\nquota publish-bytes = " + knobs.get("quota") + "\n");
   }
 
   @Override

@@ -41,17 +41,7 @@ record QuotaFlood() implements Attack {
   @Override
   public Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING
-        .withAccounts(
-            "[everyone]\n"
-                + "allow publish >\n"
-                + "allow subscribe >\n"
-                + "allow block >\n"
-                + "allow request >\n"
-                + "allow serve >\n"
-                + "[account hostile]\n"
-                + "quota publish-events = "
-                + knobs.get("quota")
-                + "\n")
+        .withAccounts("[account hostile]\nquota publish-events = " + knobs.get("quota") + "\n")
         .withP99Factor(1.2);
   }
 

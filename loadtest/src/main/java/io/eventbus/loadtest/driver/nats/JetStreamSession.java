@@ -74,7 +74,7 @@ final class JetStreamSession implements Driver.Session {
     }
   }
 
-  /** Makes the stream unless it is there; several servers have a leader first. */
+  /** Makes the stream unless it is there. Several servers elect a leader first. */
   static void addStream(Connection connection, int replicas) {
     StreamConfiguration stream =
         StreamConfiguration.builder()
@@ -83,7 +83,7 @@ final class JetStreamSession implements Driver.Session {
             .storageType(StorageType.File)
             .replicas(replicas)
             .build();
-    long end = System.nanoTime() + LEADER_NANOS;
+    long end = System.nanoTime() + (replicas > 1 ? LEADER_NANOS : 0);
     while (true) {
       try {
         connection.jetStreamManagement().addStream(stream);

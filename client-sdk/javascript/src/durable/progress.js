@@ -5,7 +5,6 @@
  * @property {number} received bytes of Feed frames
  * @property {number} limit granted last; the bus may exceed it by one frame
  * @property {boolean} isNew whether nothing has come yet
- * @property {boolean} isAccepted whether the bus has confirmed it
  */
 
 /**
@@ -30,13 +29,13 @@ export class FeedProgress {
   #bufferBytes;
   /** @type {Map<L, FeedCredit>} */
   #credits = new Map();
-  // Limit of the last `Consume`, or of several ones without an answer the smallest.
-  #asked = 0;
-  #isAsking = false;
+  // Least limit of any `Consume`: the bus that answers was told as much or more. Credit that repeats a part of that does no harm; credit that was taken
+  // for granted would be awaited for ever.
+  #asked;
 
   /** @param {number} bufferBytes maximum of buffered bytes; one frame may exceed it */
   constructor(bufferBytes) {
-    this.#bufferBytes = bufferBytes;
+    this.#bufferBytes = this.#asked = bufferBytes;
   }
 
   get #room() {
@@ -50,31 +49,27 @@ export class FeedProgress {
 
   /** @returns {number} the limit for a new `Consume`: what waits still takes its room */
   ask() {
-    this.#asked = this.#isAsking ? Math.min(this.#asked, this.#room) : this.#room;
-    this.#isAsking = true;
+    this.#asked = Math.min(this.#asked, this.#room);
     return this.#room;
   }
 
   /** @param {L} link over which the bus has accepted a `Consume`: its bytes count from 0 */
   accepted(link) {
-    this.#isAsking = false;
-    const credit = this.#credits.get(link);
-    if (!credit || credit.isAccepted) {
-      this.#begin(link).isAccepted = true;
-    } else {
-      credit.isAccepted = true;
+    // A Feed may have come before.
+    if (!this.#credits.has(link)) {
+      this.#begin(link);
     }
   }
 
   /** @param {L} link */
   #begin(link) {
     /** @type {FeedCredit} */
-    const credit = { received: 0, limit: this.#asked, isNew: true, isAccepted: false };
+    const credit = { received: 0, limit: this.#asked, isNew: true };
     this.#credits.set(link, credit);
     return credit;
   }
 
-  /** @param {L} link that has ended */
+  /** @param {L} link that has ended, or whose bus has ended the consumer */
   lost(link) {
     this.#credits.delete(link);
   }

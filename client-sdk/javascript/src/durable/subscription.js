@@ -586,6 +586,7 @@ export class DurableSubscription {
    */
   endedBy(link) {
     this.#endedAt.add(link);
+    this.#progress.lost(link);
     this.#askLater();
   }
 

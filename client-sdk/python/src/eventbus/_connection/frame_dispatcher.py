@@ -159,7 +159,7 @@ class FrameDispatcher:
         """Handles the refusal of a subscription, a service or a consumer; returns whether it is known."""
         if problem.type_code == Consume.CODE and problem.code is BusCode.UNKNOWN_TYPE:
             return self._consumers.postpone(error)
-        consumer = self._consumers.lost(problem) if problem.type_code == Consume.CODE else None
+        consumer = self._consumers.lost(link, problem) if problem.type_code == Consume.CODE else None
         if consumer is None:
             return self._registry.refused(problem.about, error)
         self._registry.begin_again(consumer, link, now)

@@ -83,8 +83,9 @@ class ConsumerState(Registration):
         # Connection that has fed last.
         self._line: BusLink | None = None
         self._credits: dict[BusLink, FeedCredit] = {}
-        # Limit of the last Consume.
-        self._granted = 0
+        # The least limit of any Consume: the bus that answers was told as much or more. Credit that repeats a part of
+        # that does no harm; credit that was taken for granted would be awaited for ever.
+        self._granted = settings.buffer_bytes
         # Last position that the bus of the line was told as handled, and the time.
         self._settled = 0
         self._settled_at = float("-inf")
@@ -99,6 +100,10 @@ class ConsumerState(Registration):
         if link is self._line:
             self._line = None
         self._grant()
+
+    def lost(self, link: BusLink) -> None:
+        """Records that a bus has ended the consumer."""
+        self._credits.pop(link, None)
 
     def fed(self, link: BusLink, feed: Feed, fresh: int, repeated: int, size: int) -> None:
         """Takes a feed that was checked. ``fresh``: number of its new events; ``repeated``: of the others; ``size``: bytes
@@ -250,9 +255,10 @@ class ConsumerState(Registration):
         if not settings.name and self.known:
             # The bus remembers nothing.
             start, value = ConsumeStart.POSITION, self.covered + 1
-        self._granted = max(0, settings.buffer_bytes - self.queued_bytes)
+        limit = max(0, settings.buffer_bytes - self.queued_bytes)
+        self._granted = min(self._granted, limit)
         return Consume(
-            self.id, settings.filter, self.journal, settings.name, ConsumeMode.EXCLUSIVE, start, value, self._granted
+            self.id, settings.filter, self.journal, settings.name, ConsumeMode.EXCLUSIVE, start, value, limit
         ).frame()
 
     def end_frame(self) -> bytes:

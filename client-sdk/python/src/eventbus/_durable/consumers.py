@@ -95,10 +95,13 @@ class Consumers:
                 consumer.ready.clear()
         return waited
 
-    def lost(self, problem: Problem) -> ConsumerState | None:
+    def lost(self, link: BusLink, problem: Problem) -> ConsumerState | None:
         """Returns the consumer that a bus has ended by a refusal, and that should ask again; None where that does not
         help."""
         consumer = self._find(problem.about)
         if consumer is None or not consumer.confirmed:
             return None
-        return consumer if problem.retryable or problem.code is BusCode.REPLACED else None
+        if not problem.retryable and problem.code is not BusCode.REPLACED:
+            return None
+        consumer.lost(link)
+        return consumer

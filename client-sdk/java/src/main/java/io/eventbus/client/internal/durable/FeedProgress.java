@@ -33,7 +33,9 @@ final class FeedProgress {
   private long queuedBytes;
   // Of each connection whose bus has accepted the consumer: two of them in a move.
   private final Map<FeedLine, FeedCredit> credits = new HashMap<>();
-  // Limit of the last Consume.
+  // The least limit of any Consume: the bus that answers was told as much or more. Credit that
+  // repeats
+  // a part of that does no harm; credit that was taken for granted would be awaited for ever.
   private long asked;
   private boolean known;
   // The last position that was fed, and the last up to which everything is handled.
@@ -54,6 +56,7 @@ final class FeedProgress {
   FeedProgress(long consumer, int bufferBytes, boolean settles, long nowNanos) {
     this.consumer = consumer;
     this.bufferBytes = bufferBytes;
+    this.asked = bufferBytes;
     this.settles = settles;
     // The first settlement need not wait.
     this.settledAt = nowNanos - SETTLE_NANOS;
@@ -61,8 +64,9 @@ final class FeedProgress {
 
   /** Returns the limit of a new Consume: what waits keeps its room. */
   synchronized long ask() {
-    asked = room();
-    return asked;
+    long limit = room();
+    asked = Math.min(asked, limit);
+    return limit;
   }
 
   private long room() {

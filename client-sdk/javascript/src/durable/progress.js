@@ -53,19 +53,16 @@ export class FeedProgress {
     return this.#room;
   }
 
-  /** @param {L} link over which the bus has accepted a `Consume`: its bytes count from 0 */
+  /**
+   * @param {L} link over which the bus has accepted a `Consume`, or fed already: its bytes count from 0
+   * @returns {FeedCredit}
+   */
   accepted(link) {
-    // A Feed may have come before.
-    if (!this.#credits.has(link)) {
-      this.#begin(link);
+    let credit = this.#credits.get(link);
+    if (!credit) {
+      credit = { received: 0, limit: this.#asked, isNew: true };
+      this.#credits.set(link, credit);
     }
-  }
-
-  /** @param {L} link */
-  #begin(link) {
-    /** @type {FeedCredit} */
-    const credit = { received: 0, limit: this.#asked, isNew: true };
-    this.#credits.set(link, credit);
     return credit;
   }
 
@@ -79,22 +76,29 @@ export class FeedProgress {
    * @param {L} link
    * @param {number} from first position that it covers
    * @param {number} bytes that count against the credit
-   * @returns {boolean} whether it is the first one over its connection: with a name, others may have handled what came before it
+   * @param {number} head last position of the journal
+   * @param {boolean} isNamed whether the bus remembers what is settled
    */
-  arrived(link, from, bytes) {
-    const credit = this.#credits.get(link) ?? this.#begin(link);
+  arrived(link, from, bytes, head, isNamed) {
+    this.head = Math.max(this.head, head);
+    const credit = this.accepted(link);
     credit.received += bytes;
-    if (!this.isKnown) {
-      this.isKnown = true;
-      this.covered = this.handled = from - 1;
-    }
-    const { isNew } = credit;
-    if (isNew) {
+    if (credit.isNew) {
       credit.isNew = false;
       // With a name the bus begins behind what is settled there: a settlement may have been lost with a connection.
       this.settled = from - 1;
+      if (isNamed || !this.isKnown) {
+        // What is settled and not handled here was handled by another consumer.
+        this.isKnown = true;
+        this.reach(from - 1);
+        this.covered = Math.max(this.covered, from - 1);
+      }
     }
-    return isNew;
+  }
+
+  /** @param {number} position up to which everything is handled, here or by another consumer */
+  reach(position) {
+    this.handled = Math.max(this.handled, position);
   }
 
   /** @returns {{link: L, limit: number, received: number}[]} limits to grant now: of connections where half of the buffer is free since the last one */

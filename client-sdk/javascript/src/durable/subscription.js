@@ -310,12 +310,23 @@ export class DurableSubscription {
         item.events = item.read(item.known);
         item.read = null;
       }
-      if (item.truncated ? this.#settings.onTruncated : item.next < item.events.length) {
+      while (this.#isHandled(item.events[item.next])) {
+        item.next++;
+      }
+      if (item.truncated ? this.#settings.onTruncated && item.to > this.#progress.handled : item.next < item.events.length) {
         return item;
       }
       this.#done(item);
     }
     return null;
+  }
+
+  /**
+   * @param {BusEvent | null | undefined} event
+   * @returns {boolean} whether it was handled, by another consumer if not by this one
+   */
+  #isHandled(event) {
+    return !!event && event.position <= this.#progress.handled;
   }
 
   /** @param {number} count events of the first item that are handled */
@@ -327,7 +338,7 @@ export class DurableSubscription {
     item.next += count;
     this.#counts.received += count;
     this.#home.counters.received += count;
-    this.#progress.handled = /** @type {BusEvent} */ (item.events[item.next - 1]).position;
+    this.#progress.reach(/** @type {BusEvent} */ (item.events[item.next - 1]).position);
     if (item.next === item.events.length) {
       this.#done(item);
     } else {
@@ -339,7 +350,7 @@ export class DurableSubscription {
   #done(item) {
     this.#queue.shift();
     this.#last = this.#queue.size === 0 ? null : this.#last;
-    this.#progress.handled = item.to;
+    this.#progress.reach(item.to);
     this.#progress.buffered -= item.bytes;
     this.#grant();
     this.#settle();
@@ -402,7 +413,7 @@ export class DurableSubscription {
    * @returns {Promise<boolean>} whether it has returned, and what it has handled counts
    */
   async #succeeds(call, event) {
-    for (let failures = 0; !this.#isOver; failures++) {
+    for (let failures = 0; !this.#isOver && !this.#isHandled(event); failures++) {
       try {
         const pending = call();
         if (pending !== undefined) {
@@ -460,8 +471,7 @@ export class DurableSubscription {
    */
   fed(link, { from, to, head }, bytes, runs, read) {
     const progress = this.#progress;
-    this.#reached(link, from, bytes);
-    progress.head = Math.max(progress.head, head);
+    this.#reached(link, from, bytes, head);
     const known = progress.covered;
     const duplicates = runs.reduce((sum, { position, count }) => sum + Math.max(0, Math.min(count, known - position + 1)), 0);
     this.#counts.duplicates += duplicates;
@@ -488,8 +498,7 @@ export class DurableSubscription {
    * @internal
    */
   truncated(link, from, to, reason) {
-    this.#reached(link, from, 0);
-    this.#progress.head = Math.max(this.#progress.head, to);
+    this.#reached(link, from, 0, to);
     if (to > this.#progress.covered) {
       this.#missed(from, to, reason);
     }
@@ -501,12 +510,12 @@ export class DurableSubscription {
    * @param {BusLink} link
    * @param {number} from
    * @param {number} bytes
+   * @param {number} head
    */
-  #reached(link, from, bytes) {
-    const isFirst = this.#progress.arrived(link, from, bytes);
-    const next = this.#progress.covered + 1;
-    if (from > next && !(isFirst && this.name !== '')) {
-      this.#missed(next, from - 1, 'UNKNOWN');
+  #reached(link, from, bytes, head) {
+    this.#progress.arrived(link, from, bytes, head, this.name !== '');
+    if (from > this.#progress.covered + 1) {
+      this.#missed(1, from - 1, 'UNKNOWN');
     }
   }
 

@@ -137,7 +137,7 @@ class ConsumerState(Registration):
             self._line = link
             # What was settled over another connection may not have arrived.
             self._settled = 0
-            if self.known and self.settings.name and first - 1 > self.covered:
+            if self.known and self.settings.name and first - 1 > self.handled:
                 self._overtaken(first - 1)
         if not self.known:
             self.known = True
@@ -149,8 +149,10 @@ class ConsumerState(Registration):
 
     def _overtaken(self, settled: int) -> None:
         """Drops what waits, because another consumer has settled it meanwhile."""
-        self._clear()
-        self.covered = self.handled = settled
+        while self._queue and self._queue[0].last <= settled:
+            self.queued_bytes -= self._queue.popleft().bytes
+        self.handled = settled
+        self.covered = max(self.covered, settled)
 
     def _add(self, item: FedItem) -> None:
         if not self.stopping and not self.ended:

@@ -40,11 +40,17 @@ class FeedReader:
         while self._cursor is not None and len(events) < MAX_RUN:
             if self._cursor.take(events, MAX_RUN - len(events)):
                 self._skip(0)
+        if not events:
+            # Another consumer has handled all of them meanwhile.
+            self._state.done()
+            return self.read()
         self._last = events[-1].position
         return events
 
     def _skip(self, known: int) -> None:
         """Moves to the next delivery with events behind a position; they are in order."""
+        # Another consumer may have handled some of them meanwhile.
+        known = max(known, self._state.handled)
         for delivery in self._deliveries:
             delivery.skip = max(0, known - delivery.offset + 1)
             if delivery.skip < delivery.count:

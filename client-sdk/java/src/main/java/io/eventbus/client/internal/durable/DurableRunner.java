@@ -108,12 +108,17 @@ final class DurableRunner implements Runnable {
   /** Hands an event over; returns false if the handler has failed. */
   private boolean step(FedItem from) {
     if (from instanceof FedItem.Missing missing) {
-      return call(missing.truncated().from(), () -> handler.onTruncated(missing.truncated()))
+      return (state.isHandled(from.to())
+              || call(missing.truncated().from(), () -> handler.onTruncated(missing.truncated())))
           && done(from);
     }
     ReceivedEvent event = again != null ? again : events.next();
     if (event == null) {
       return done(from);
+    }
+    if (state.isHandled(event.position())) {
+      again = null;
+      return true;
     }
     again = event;
     if (!call(event.position(), () -> handler.onEvent(event))) {

@@ -122,6 +122,11 @@ final class DurableState implements DurableSubscription, Registration {
     settle(false);
   }
 
+  /** Returns whether a position is handled, by another consumer if not by this one. */
+  boolean isHandled(long position) {
+    return position <= progress.handled();
+  }
+
   /** Notes that an item was handled whole. */
   void done(FedItem item) {
     progress.done(item).forEach(Runnable::run);

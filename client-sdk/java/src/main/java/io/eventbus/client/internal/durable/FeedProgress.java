@@ -142,6 +142,11 @@ final class FeedProgress {
     if (credit.received(bytes)) {
       // Earlier settlements may not have arrived.
       settled = 0;
+      if (settles && known) {
+        // What is settled and not handled here was handled by another consumer.
+        handled = Math.max(handled, from - 1);
+        covered = Math.max(covered, handled);
+      }
     }
     if (!known) {
       known = true;

@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
  * Reader of Avro's binary encoding from a range of a buffer, which trusts nothing: every length is
@@ -93,7 +94,33 @@ public final class BodyReader {
     return readLongSlowly(field);
   }
 
+  /** Reads an integer of more than one byte: of up to eight by a single access to the buffer. */
   private long readLongSlowly(String field) {
+    if (end - at >= Long.BYTES) {
+      long word = buf.getLong(at);
+      if (buf.order() == ByteOrder.BIG_ENDIAN) {
+        word = Long.reverseBytes(word);
+      }
+      long lastBytes = ~word & 0x8080808080808080L;
+      if (lastBytes != 0) {
+        int bits = Long.numberOfTrailingZeros(lastBytes) + 1;
+        at += bits / Byte.SIZE;
+        long raw = joinGroups(word & (-1L >>> (Long.SIZE - bits)));
+        return (raw >>> 1) ^ -(raw & 1);
+      }
+    }
+    return readLongByBytes(field);
+  }
+
+  /** Joins the low seven bits of each of eight bytes, in pairs, then fours, then all. */
+  private static long joinGroups(long word) {
+    long groups = word & 0x7F7F7F7F7F7F7F7FL;
+    groups = (groups & 0x007F007F007F007FL) | ((groups & 0x7F007F007F007F00L) >>> 1);
+    groups = (groups & 0x00003FFF00003FFFL) | ((groups & 0x3FFF00003FFF0000L) >>> 2);
+    return (groups & 0x000000000FFFFFFFL) | ((groups & 0x0FFFFFFF00000000L) >>> 4);
+  }
+
+  private long readLongByBytes(String field) {
     long raw = 0;
     int shift = 0;
     for (int i = at; i < end; i++) {

@@ -52,8 +52,18 @@ public final class EventCursor {
     return wrap(buffer, from, to, frameLimits, from);
   }
 
-  /** Starts in a body that starts before the array, so that errors state positions in that. */
-  EventCursor wrap(ByteBuffer buffer, int from, int to, FrameLimits frameLimits, int bodyStart) {
+  /**
+   * Starts in a body that starts before the array, so that errors state positions in that.
+   *
+   * @param buffer holds the array
+   * @param from the index of the array's first block, or of an event to {@link #moveTo}
+   * @param to the index after the last byte that may belong to the array
+   * @param frameLimits the limits
+   * @param bodyStart the start of the body
+   * @return this cursor
+   */
+  public EventCursor wrap(
+      ByteBuffer buffer, int from, int to, FrameLimits frameLimits, int bodyStart) {
     in.wrap(buffer, from, to, bodyStart);
     buf = buffer;
     limits = frameLimits;

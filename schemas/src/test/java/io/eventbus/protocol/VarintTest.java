@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -31,6 +32,25 @@ class VarintTest {
       BodyReader in = new BodyReader().wrap(ours, 0, ours.capacity());
       assertThat(in.readLong("x")).isEqualTo(value);
       assertThat(in.atEnd()).isTrue();
+    }
+  }
+
+  @Test
+  void readsAnIntegerBesideOtherBytesInAnyOrderOfTheBuffer() {
+    for (long value : boundaries()) {
+      for (ByteOrder order : List.of(ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN)) {
+        ByteBuffer bytes = ByteBuffer.allocateDirect(1 + Varint.size(value) + Long.BYTES);
+        bytes.order(order).put((byte) -1);
+        Varint.write(bytes, value);
+        int end = bytes.position();
+        while (bytes.hasRemaining()) {
+          bytes.put((byte) -1);
+        }
+
+        BodyReader in = new BodyReader().wrap(bytes, 1, bytes.capacity());
+        assertThat(in.readLong("x")).as("%s", order).isEqualTo(value);
+        assertThat(in.position()).isEqualTo(end);
+      }
     }
   }
 

@@ -108,12 +108,15 @@ public final class ChunkWriter {
     FrameHead rest = head;
     int left = count;
     int at = from;
+    cursor.wrap(buffer, from, to, FrameLimits.UNLIMITED);
     while (left > 0) {
+      // Lengths and counts of fewer events take no more bytes.
+      int room = maxBytes - out.position() - (partSize(rest, left, to - at) - (to - at));
       int taken = 0;
       int end = at;
       while (taken < left) {
-        cursor.wrapOne(buffer, end, to, FrameLimits.UNLIMITED, at);
-        if (taken > 0 && !fits(partSize(rest, taken + 1, cursor.eventEnd() - at))) {
+        cursor.moveTo(taken, end);
+        if (taken > 0 && cursor.eventEnd() - at > room) {
           break;
         }
         taken++;

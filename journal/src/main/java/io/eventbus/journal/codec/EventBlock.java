@@ -70,8 +70,9 @@ public record EventBlock(ByteBuffer buffer, int from, int to, int count, int max
     int from = in.position();
     int next = from;
     int max = 0;
-    for (long i = 0; i < count; i++) {
-      cursor.wrapOne(buffer, next, end, FrameLimits.UNLIMITED, start);
+    cursor.wrap(buffer, from, end, FrameLimits.UNLIMITED, start);
+    for (int i = 0; i < count; i++) {
+      cursor.moveTo(i, next);
       next = cursor.eventEnd();
       max = Math.max(max, next - cursor.eventStart());
     }

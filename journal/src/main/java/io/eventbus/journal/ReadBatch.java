@@ -19,4 +19,21 @@ public record ReadBatch(
     parts = List.copyOf(parts);
     holes = List.copyOf(holes);
   }
+
+  /**
+   * Returns what is before a position at which no part begins earlier and ends later.
+   *
+   * @param end the position
+   */
+  public ReadBatch before(long end) {
+    return new ReadBatch(
+        from,
+        end - 1,
+        parts.stream().filter(part -> part.position() < end).toList(),
+        holes.stream()
+            .filter(hole -> hole.from() < end)
+            .map(hole -> new ReadHole(hole.reason(), hole.from(), Math.min(hole.to(), end - 1)))
+            .toList(),
+        bytes);
+  }
 }

@@ -17,7 +17,7 @@ public record ReadHole(Reason reason, long from, long to) {
     PURGED,
     /** Past their time to live. */
     EXPIRED,
-    /** Cannot be read here; another replica may have them. */
+    /** Cannot be read from any disk. */
     DAMAGED
   }
 }

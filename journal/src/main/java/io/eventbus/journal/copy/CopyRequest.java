@@ -11,8 +11,8 @@ import java.util.UUID;
  * @param group the group of the shard
  * @param member the replica that asks
  * @param number by kind: 1 if the log is to be kept, otherwise 0; the least entry that the copy has
- *     to have; the number of the copy
- * @param slice number of the slice, from 0; of no meaning for other kinds
+ *     to have; the number of the copy; the position of the event
+ * @param slice number of the slice, from 0; the journal of the event; of no meaning for other kinds
  */
 public record CopyRequest(Kind kind, UUID group, String member, long number, int slice) {
   /** Kind of request. */
@@ -24,7 +24,11 @@ public record CopyRequest(Kind kind, UUID group, String member, long number, int
     /** Slice of a copy; that which was asked for last may be asked for again. */
     NEXT(3),
     /** End of a copy. */
-    CLOSE(4);
+    CLOSE(4),
+    /** Chunk that has an event. */
+    CHUNK(5),
+    /** Latest event of its topic. */
+    LATEST(6);
 
     private final int code;
 

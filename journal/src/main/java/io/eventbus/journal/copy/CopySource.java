@@ -1,14 +1,19 @@
 package io.eventbus.journal.copy;
 
 import io.eventbus.journal.chunk.ChunkFormatException;
+import io.eventbus.journal.chunk.ChunkView;
+import io.eventbus.journal.read.JournalPositions;
 import io.eventbus.journal.rows.DamagedRowException;
 import io.eventbus.journal.rows.RowScan;
 import io.eventbus.journal.rows.StoreFailedException;
+import io.eventbus.journal.state.JournalCounters;
+import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.store.AppliedEntry;
 import io.eventbus.journal.store.StoreLease;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.LinkService;
 import io.eventbus.link.LinkServiceException;
+import io.eventbus.protocol.MalformedFrameException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -29,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Source of copies at a replica, one at a time. A copy is a lease of the store; it ends when its
- * receiver says so, or asks for nothing in a while. Slices are sent at a limited rate, so that
- * publishers notice little of them.
+ * Source of copies at a replica, one at a time, and of single rows with events. A copy is a lease
+ * of the store; it ends when its receiver says so, or asks for nothing in a while. Slices are sent
+ * at a limited rate, so that publishers notice little of them.
  *
  * <p>State is confined to a thread of its own; {@link #answer} is for any thread.
  */
@@ -208,6 +213,36 @@ public final class CopySource implements LinkService, AutoCloseable {
         }
         answer.complete(new byte[0]);
       }
+      case CHUNK -> sendEvents(request, Keys.CHUNK, answer);
+      case LATEST -> sendEvents(request, Keys.LATEST, answer);
+    }
+  }
+
+  /** Answers with the row that has an event; whoever asks cannot read its own. */
+  private void sendEvents(CopyRequest request, byte kind, CompletableFuture<byte[]> answer) {
+    int journal = request.slice();
+    long position = request.number();
+    try (StoreLease rows = replica.lease()) {
+      JournalCounters counters = JournalPositions.counters(rows, journal);
+      boolean here =
+          counters != null
+              && position >= counters.firstPosition()
+              && position <= counters.lastPosition();
+      byte[] key = here ? JournalPositions.eventRow(rows, kind, journal, position) : null;
+      if (key == null) {
+        throw refused(
+            NOT_READY,
+            "journal " + journal + ": position " + position + " is not here (expected: here)");
+      }
+      byte[] value = rows.get(key);
+      if (value == null) {
+        throw new IOException("journal " + journal + ": no row at position " + position);
+      }
+      EventRow row = new EventRow(rows.applied().index(), key, value);
+      ChunkView unused = row.view(position);
+      pay(row.encode(), answer);
+    } catch (IOException | DamagedRowException | MalformedFrameException e) {
+      throw damaged(e);
     }
   }
 

@@ -32,10 +32,17 @@ final class FilteredReader implements StoredEventReader {
     @Nullable T apply(RowReader rows, long stamp);
   }
 
+  /** Check of what was read, after the lease has ended. */
+  interface Check {
+    /** Returns what of a batch is given out. */
+    ReadBatch apply(KeepPolicy keep, int journal, ReadBatch batch);
+  }
+
   private final int journal;
   private final TopicFilter filter;
   private final Rows rows;
   private final Supplier<@Nullable JournalDefinition> definition;
+  private final Check check;
   private final JournalReader all;
   private final LatestReader latest;
   private final Map<Long, Boolean> known = new HashMap<>();
@@ -44,11 +51,13 @@ final class FilteredReader implements StoredEventReader {
       int journal,
       TopicFilter filter,
       Rows rows,
-      Supplier<@Nullable JournalDefinition> definition) {
+      Supplier<@Nullable JournalDefinition> definition,
+      Check check) {
     this.journal = journal;
     this.filter = filter;
     this.rows = rows;
     this.definition = definition;
+    this.check = check;
     all = new JournalReader(journal);
     latest = new LatestReader(journal);
   }
@@ -59,14 +68,16 @@ final class FilteredReader implements StoredEventReader {
     if (kept == null) {
       return null;
     }
-    return rows.read(
-        (now, stamp) -> {
-          ReadRequest request =
-              new ReadRequest(from, topic -> matches(now, topic), maxBytes, stamp);
-          return kept.keep() == KeepPolicy.LATEST
-              ? latest.read(now, request)
-              : all.read(now, request);
-        });
+    ReadBatch batch =
+        rows.read(
+            (now, stamp) -> {
+              ReadRequest request =
+                  new ReadRequest(from, topic -> matches(now, topic), maxBytes, stamp);
+              return kept.keep() == KeepPolicy.LATEST
+                  ? latest.read(now, request)
+                  : all.read(now, request);
+            });
+    return batch == null ? null : check.apply(kept.keep(), journal, batch);
   }
 
   private boolean matches(RowReader now, long topic) {

@@ -13,6 +13,7 @@ import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
+import io.eventbus.journal.ReadBatch;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.codec.ShardRecord;
@@ -58,6 +59,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -73,6 +75,9 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
   private static final long MAX_CLOSE_SECONDS = 90;
 
+  /** Pause after a look for a copy that was to replace damaged rows. */
+  private static final long DAMAGE_PAUSE_MILLIS = 10_000;
+
   private final ShardOptions options;
   private final List<JournalListener> listeners = new CopyOnWriteArrayList<>();
   private final Map<String, InetSocketAddress> learned = new ConcurrentHashMap<>();
@@ -85,6 +90,8 @@ public final class ShardJournals implements Journals, AutoCloseable {
   private final RestartPause pause = new RestartPause(System::nanoTime);
   private volatile boolean closed;
   private volatile boolean knowsJournals;
+  // Set while another replica is looked for, because of damage that a reader has met.
+  private final AtomicBoolean looking = new AtomicBoolean();
   // Set while this replica gets a copy, and has not caught up since.
   private volatile @Nullable ReplicaCopy copy;
   // The shard whose files are not free yet; confined to the opener, and to the end.
@@ -578,6 +585,9 @@ public final class ShardJournals implements Journals, AutoCloseable {
     try (StoreLease lease = store.lease()) {
       return reading.apply(lease, store.applied().stamp());
     } catch (StoreFailedException | DamagedRowException | MalformedFrameException e) {
+      if (!(e instanceof StoreFailedException)) {
+        replaceSoon(shard, e);
+      }
       throw new JournalsUnavailableException(
           options.shown() + ": cannot be read now: " + e.getMessage(), e);
     }
@@ -663,6 +673,40 @@ public final class ShardJournals implements Journals, AutoCloseable {
         () -> {
           JournalCatalog.Item item = catalog.find(journal);
           return item == null ? null : item.definition();
+        },
+        this::check);
+  }
+
+  private ReadBatch check(KeepPolicy keep, int number, ReadBatch batch) {
+    ShardServer shard = current;
+    if (shard == null) {
+      throw unavailable();
+    }
+    return shard.check(keep, number, batch);
+  }
+
+  /**
+   * Replaces the rows of a replica by a copy, if another replica offers one: damaged are rows by
+   * which others are found, and not only events.
+   */
+  private void replaceSoon(ShardServer shard, Exception damage) {
+    if (options.replicas() == null || !looking.compareAndSet(false, true)) {
+      return;
+    }
+    later(
+        0,
+        () -> {
+          try {
+            if (shard == current
+                && new ReplicaCopy(options, new Others(), stopped)
+                    .isOffered(shard.store().applied().index())) {
+              shard.fail(new DamagedStoreException(String.valueOf(damage.getMessage()), damage));
+            }
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          } finally {
+            later(DAMAGE_PAUSE_MILLIS, () -> looking.set(false));
+          }
         });
   }
 

@@ -2,6 +2,8 @@ package io.eventbus.journal.ratis;
 
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.ReadBatch;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.codec.Entry;
 import io.eventbus.journal.copy.CopySource;
@@ -40,7 +42,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Threads: "shard-N-submit" hands entries to Ratis, "shard-N-timers" watches deadlines and never
  * waits, "shard-N-duties" cuts the log and does the leader's duties, "shard-N-raft" answers the
- * Ratis of other buses, "shard-N-copy" reads copies for them. Any thread may call any method.
+ * Ratis of other buses, "shard-N-copy" reads copies for them, "shard-N-repair" asks them for events
+ * that cannot be read here. Any thread may call any method.
  */
 final class ShardServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ShardServer.class);
@@ -101,6 +104,7 @@ final class ShardServer implements AutoCloseable {
   private volatile @Nullable MemberChanges changes;
   private volatile @Nullable TakenOut takenOut;
   private volatile @Nullable CopySource copies;
+  private volatile @Nullable EventRepair repair;
   private @Nullable ShardStateMachine machine;
   private volatile @Nullable ShardRaft raft;
   private volatile @Nullable ShardGate gate;
@@ -243,6 +247,15 @@ final class ShardServer implements AutoCloseable {
       changes = open;
       repeat(duties, MEMBERS_CHECK_MILLIS, open::look);
       offerCopies(group, network);
+      repair =
+          new EventRepair(
+              options,
+              store,
+              created,
+              applied,
+              others(group, network),
+              System::nanoTime,
+              named("repair"));
     }
     if (network == null) {
       ready.complete(null);
@@ -381,6 +394,26 @@ final class ShardServer implements AutoCloseable {
     network.offer(source);
   }
 
+  private static EventRepair.Others others(RatisGroup group, ShardNetwork network) {
+    return new EventRepair.Others() {
+      @Override
+      public List<String> memberIds() {
+        return group.memberIds();
+      }
+
+      @Override
+      public CompletableFuture<byte[]> ask(String member, byte[] question) {
+        return network.ask(member, question);
+      }
+    };
+  }
+
+  /** Returns what of a batch can be given out; what another replica may have is repaired. */
+  ReadBatch check(KeepPolicy keep, int journal, ReadBatch batch) {
+    EventRepair repairing = repair;
+    return repairing == null ? batch : repairing.check(keep, journal, batch);
+  }
+
   private void repeat(ScheduledThreadPoolExecutor executor, long millis, Duty duty) {
     var unused =
         executor.scheduleWithFixedDelay(() -> run(duty), millis, millis, TimeUnit.MILLISECONDS);
@@ -437,7 +470,8 @@ final class ShardServer implements AutoCloseable {
     }
   }
 
-  private void fail(Throwable cause) {
+  /** Ends the shard because of a failure, of which the observer is told once. */
+  void fail(Throwable cause) {
     if (failed.compareAndSet(false, true)) {
       LOG.error("{}: has failed", options.shown(), cause);
       observer.onFailure(cause);
@@ -565,6 +599,10 @@ final class ShardServer implements AutoCloseable {
               options.shown() + ": closed; the outcome is not known (expected: open)"));
     }
     duties.shutdownNow();
+    EventRepair repairing = repair;
+    if (repairing != null) {
+      repairing.close();
+    }
     if (network != null) {
       network.close();
     }

@@ -10,6 +10,7 @@ import io.eventbus.journal.store.AppliedEntry;
 import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreBatch;
 import io.eventbus.raft.repair.LogCacheEviction;
+import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -148,6 +149,28 @@ final class ShardStateMachine extends BaseStateMachine {
     updateLastAppliedTermIndex(logged.getTerm(), logged.getIndex());
     observer.onApplied(entry, changes, logged.getTerm() == ledTerm);
     return new RecordResultsMessage(logged.getIndex(), changes.results());
+  }
+
+  /** Writer of rows that were lost. */
+  interface Restoration {
+    /** Writes them. */
+    void write(StoreBatch rows) throws IOException;
+  }
+
+  /**
+   * Restores rows that were lost, between two entries.
+   *
+   * @return false if the shard has ended
+   */
+  synchronized boolean restore(Restoration restoration) throws IOException {
+    if (ended || failed) {
+      return false;
+    }
+    try (StoreBatch batch = store.begin()) {
+      restoration.write(batch);
+      batch.restore();
+    }
+    return true;
   }
 
   @Override

@@ -73,6 +73,20 @@ public final class JournalPositions {
     }
   }
 
+  /**
+   * Returns the key of the row that has an event, if there is such a row.
+   *
+   * @param kind the kind of the key: of chunks, or of the latest events of topics
+   * @return null if the event is not the latest of its topic
+   */
+  public static byte @Nullable [] eventRow(RowReader rows, byte kind, int journal, long position) {
+    if (kind == Keys.CHUNK) {
+      return Keys.chunk(journal, chunkAt(rows, journal, position));
+    }
+    byte[] topic = rows.get(Keys.latestPosition(journal, position));
+    return topic == null ? null : Keys.latest(journal, Keys.topicOf(topic));
+  }
+
   private static RowScan before(RowReader rows, int journal, long position) {
     return rows.scanReverse(
         Keys.first(Keys.CHUNK_INDEX, journal), Keys.chunkIndex(journal, position + 1));

@@ -123,7 +123,7 @@ public final class ShardStore implements AutoCloseable {
     return new StoreLoader(this);
   }
 
-  /** Writes rows that are complete only with others. */
+  /** Writes rows of no entry: those of a copy, or those that were lost. */
   void load(WriteBatch rows) {
     database.checkBackground(failure);
     writer.write(rows);

@@ -141,6 +141,16 @@ public final class StoreBatch implements Rows, AutoCloseable {
     batch.clear();
   }
 
+  /**
+   * Commits rows that were lost, and that entries wrote which were committed before.
+   *
+   * @throws StoreFailedException as {@link #commit}
+   */
+  public void restore() {
+    store.load(batch);
+    batch.clear();
+  }
+
   private void check() {
     if (!open) {
       throw new IllegalStateException("batch: closed (expected: open)");

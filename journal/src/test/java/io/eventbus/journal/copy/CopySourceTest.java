@@ -253,10 +253,10 @@ class CopySourceTest {
         .isInstanceOf(LinkServiceException.class)
         .hasMessageContaining("group: ");
     byte[] kind = request.clone();
-    kind[1] = 5;
+    kind[1] = 7;
     assertThatThrownBy(() -> source.answer(stranger, kind))
         .isInstanceOf(LinkServiceException.class)
-        .hasMessageContaining("kind: 5 (expected: 1 to 4)");
+        .hasMessageContaining("kind: 7 (expected: 1 to 6)");
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.ServiceQueryResponder;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.balance.Balancer;
 import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.CallSettings;
@@ -39,6 +40,7 @@ import io.eventbus.server.measure.MeasuredLoad;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.replica.PlacementGuard;
+import io.eventbus.server.replica.ReplicaAdvisories;
 import io.eventbus.server.replica.ReplicaPlace;
 import io.eventbus.server.replica.ReplicaStore;
 import io.eventbus.server.routing.JournalRoutes;
@@ -78,6 +80,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -171,6 +174,7 @@ public final class BusServer implements AutoCloseable {
                 journalRoutes,
                 new JournalQuotas(authentication.quotas()::ofAccount, quotas),
                 cursorOwner(config, membership),
+                advisories::tell,
                 loops,
                 memory,
                 config.federation().syncTimeout());
@@ -335,17 +339,19 @@ public final class BusServer implements AutoCloseable {
    *     it is illegal
    */
   public static BusServer start(ServerConfig config) throws IOException {
-    return start(config, membership -> store(config, membership));
+    return start(config, (membership, advisories) -> store(config, membership, advisories::tell));
   }
 
-  private static @Nullable JournalStore store(ServerConfig config, Membership membership)
+  private static @Nullable JournalStore store(
+      ServerConfig config, Membership membership, Consumer<Advisory> advisories)
       throws IOException {
     Path data = config.durable().directory();
     if (data == null) {
       return null;
     }
     return membership.links().isEmpty()
-        ? DurableStore.open(data)
+        ? DurableStore.open(
+            data, new ReplicaAdvisories(membership.busName(), DurableStore.SHARD, advisories))
         : ReplicaStore.open(
             data,
             new ReplicaPlace(
@@ -354,7 +360,8 @@ public final class BusServer implements AutoCloseable {
                 () -> membership.standing().clusterId(),
                 membership.links().get(),
                 membership.linkAddress(),
-                config.durable().replaceAfter()));
+                config.durable().replaceAfter()),
+            advisories);
   }
 
   /** Opener of the journals of a bus. */
@@ -363,9 +370,10 @@ public final class BusServer implements AutoCloseable {
      * Opens the journals; null for a bus without any.
      *
      * @param membership place of the bus in its registry, which outlives the journals
+     * @param advisories take what operators want to know at once
      * @throws IOException if they cannot be opened; names problem, place and expectation
      */
-    @Nullable JournalStore open(Membership membership) throws IOException;
+    @Nullable JournalStore open(Membership membership, Advisories advisories) throws IOException;
   }
 
   /** Starts a bus with other journals. */
@@ -431,7 +439,7 @@ public final class BusServer implements AutoCloseable {
     BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
     JournalStore store = null;
     try {
-      store = opener.open(membership);
+      store = opener.open(membership, advisories);
       ServerConfig effective = config.withBus(named);
       if (admin != null) {
         effective = effective.withAdminPort(admin.port());

@@ -2,6 +2,7 @@ package io.eventbus.server;
 
 import io.eventbus.base.SyncedFile;
 import io.eventbus.journal.Journals;
+import io.eventbus.journal.ratis.ReplicaListener;
 import io.eventbus.journal.ratis.ShardJournals;
 import io.eventbus.journal.ratis.ShardOptions;
 import io.eventbus.journal.store.StoreResources;
@@ -18,7 +19,9 @@ import java.util.UUID;
  * of the files, {@code shards} has the events, {@code native} the library of the store.
  */
 final class DurableStore implements JournalStore {
-  private static final int SHARD = 1;
+  /** Number of the only shard. */
+  static final int SHARD = 1;
+
   // The only member: a bus may get another name.
   private static final String MEMBER = "alone~1";
   private static final int MAX_IDENTITY_BYTES = 64;
@@ -34,9 +37,10 @@ final class DurableStore implements JournalStore {
   /**
    * Opens the files, and returns when everything that was confirmed can be read.
    *
+   * @param listener told what happens to the files from then on
    * @throws IOException if they cannot be used; names problem, place and expectation
    */
-  static DurableStore open(Path directory) throws IOException {
+  static DurableStore open(Path directory, ReplicaListener listener) throws IOException {
     Path shards = directory.resolve("shards");
     UUID cluster = identity(directory, shards);
     StoreResources resources = StoreResources.open(directory.resolve("native"));
@@ -45,7 +49,8 @@ final class DurableStore implements JournalStore {
           resources,
           ShardJournals.open(
               new ShardOptions(
-                  shards, cluster, SHARD, MEMBER, resources, ShardOptions.Tuning.DEFAULT)));
+                  shards, cluster, SHARD, MEMBER, resources, ShardOptions.Tuning.DEFAULT),
+              opening -> opening.listen(listener)));
     } catch (IOException | RuntimeException e) {
       resources.close();
       throw e;

@@ -221,6 +221,8 @@ final class RunningBus implements BusView {
         figures.journals(),
         figures.bytes(),
         figures.events(),
+        figures.subscriptions(),
+        figures.maxLag(),
         figures.pendingBytes(),
         c.sum(l -> l.stored.get()),
         refusals,

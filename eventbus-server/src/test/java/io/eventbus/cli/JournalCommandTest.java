@@ -34,7 +34,7 @@ class JournalCommandTest {
   JournalCommandTest() throws Exception {
     bus.journals(
         new JournalAdministration(
-            journals, JournalCluster.ALONE, new FakeQuotas().quotas, () -> {}));
+            journals, JournalCluster.ALONE, new FakeQuotas().quotas, advisory -> {}, () -> {}));
     server =
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),

@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -222,12 +223,18 @@ class DurableClusterIT extends DurableBuses {
               .asText();
       BusProcess killed = Objects.requireNonNull(processes.remove(leader));
       Map<String, CompletableFuture<Published>> published = new TreeMap<>();
+      BlockingQueue<JsonNode> told = new LinkedBlockingQueue<>();
       List<EventBusClient> publishers = new ArrayList<>();
       for (BusProcess survivor : processes.values()) {
         EventBusClient client = EventBusClient.builder().url(survivor.uri()).connect();
         clients.add(client);
         publishers.add(client);
       }
+      get(
+          publishers
+              .get(0)
+              .subscribe("$SYS.bus.*.events", event -> told.add(JSON.readTree(event.payload())))
+              .ready());
       for (int i = 0; i < 400; i++) {
         for (int p = 0; p < publishers.size(); p++) {
           String text = "event " + i + " of " + p;
@@ -263,10 +270,32 @@ class DurableClusterIT extends DurableBuses {
         }
         assertThat(received).isEmpty();
       }
+      // Behind that of the bus that was killed, perhaps.
+      JsonNode elected =
+          told(
+              told,
+              event ->
+                  event.path("type").asText().equals("shard_leader_changed")
+                      && processes.containsKey(event.path("bus").asText()));
+      assertThat(elected.path("detail").path("leader")).isEqualTo(elected.path("bus"));
     } finally {
       for (BusProcess process : processes.values()) {
         process.kill();
       }
+    }
+  }
+
+  /** Waits for an event of a bus. */
+  private static JsonNode told(BlockingQueue<JsonNode> events, Predicate<JsonNode> meant)
+      throws Exception {
+    List<JsonNode> others = new ArrayList<>();
+    while (true) {
+      JsonNode event = events.poll(120, SECONDS);
+      assertThat(event).as("after %s", others).isNotNull();
+      if (meant.test(event)) {
+        return event;
+      }
+      others.add(event);
     }
   }
 

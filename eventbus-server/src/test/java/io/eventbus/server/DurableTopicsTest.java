@@ -63,7 +63,7 @@ class DurableTopicsTest {
                     "false",
                     "auth.resume-key-file",
                     TestKey.FILE.toString())),
-            membership -> store(journals));
+            (membership, advisories) -> store(journals));
   }
 
   private static JournalStore store(Journals journals) {

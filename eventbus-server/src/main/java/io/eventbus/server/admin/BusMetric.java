@@ -423,6 +423,15 @@ record BusMetric(
               "Events in all journals, a few seconds ago.",
               s -> s.durable().events()),
           gauge(
+              "eventbus_journal_subscriptions",
+              "Durable subscriptions of all journals, a few seconds ago.",
+              s -> s.durable().subscriptions()),
+          gauge(
+              "eventbus_journal_max_lag_positions",
+              "Positions that the durable subscription furthest behind has not settled, a few"
+                  + " seconds ago.",
+              s -> s.durable().maxLag()),
+          gauge(
               "eventbus_journal_pending_bytes",
               "Bytes of publications that wait for the disk.",
               s -> s.durable().pendingBytes()),

@@ -1,6 +1,7 @@
 package io.eventbus.server.advisory;
 
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Event on a bus. The names of types and components are part of the protocol. */
@@ -239,4 +240,107 @@ public sealed interface Advisory {
 
   /** Files of TLS have changed and cannot be used: what was in use stays. */
   record CertificateRefused(String use, String reason) implements Advisory {}
+
+  /** Change of a journal by an operator, or by a client of its account. */
+  enum JournalChange {
+    /** A new journal is there. */
+    CREATED,
+    /** The journal has another definition. */
+    CHANGED,
+    /** The oldest events were removed. */
+    TRIMMED,
+    /** Single events were removed. */
+    PURGED,
+    /** The journal is gone, with its events and durable subscriptions. */
+    DELETED
+  }
+
+  /**
+   * A journal was changed through this bus.
+   *
+   * @param account account of the journal; empty for the account of clients that have none
+   * @param summary the definition, or what was removed, for people
+   */
+  record JournalChanged(String account, String journal, JournalChange change, String summary)
+      implements Advisory {}
+
+  /**
+   * A journal that drops no events is at a limit, so that this bus refuses events; or it has
+   * refused none for a minute.
+   *
+   * @param account account of the journal; empty for the account of clients that have none
+   * @param full whether it refuses events
+   */
+  record JournalFull(String account, String journal, boolean full) implements Advisory {}
+
+  /**
+   * Events of a journal cannot be read at this bus. The first of a journal is reported, until the
+   * next start.
+   *
+   * @param account account of the journal; empty for the account of clients that have none
+   */
+  record JournalDamaged(String account, String journal, String reason) implements Advisory {}
+
+  /**
+   * A durable subscription has another consumer, which gets the events from now on.
+   *
+   * @param account account of the journal; empty for the account of clients that have none
+   * @param connection number of its connection to this bus
+   * @param epoch number that rises with each consumer of the journal
+   */
+  record ConsumerChanged(
+      String account, String journal, String subscription, long connection, long epoch)
+      implements Advisory {}
+
+  /**
+   * This bus leads the replicas of the journals, or does not any more; or it has not heard of a
+   * leader for a while, and hears of one again.
+   *
+   * @param leader the bus that leads; null for none
+   * @param before the leader before; null for none
+   */
+  record ShardLeaderChanged(int shard, @Nullable String leader, @Nullable String before, long term)
+      implements Advisory {}
+
+  /**
+   * Other replicas of the journals vote or follow, as the bus that leads them sees it.
+   *
+   * @param voters replicas that vote: bus and number of its data directory, as {@code bus-1~2}
+   * @param followers replicas that only follow
+   */
+  record ShardMembersChanged(int shard, List<String> voters, List<String> followers)
+      implements Advisory {
+    /** Copies the lists. */
+    public ShardMembersChanged {
+      voters = List.copyOf(voters);
+      followers = List.copyOf(followers);
+    }
+  }
+
+  /** Change of a replica of the journals. */
+  enum ReplicaChange {
+    /** It lacks many entries. */
+    BEHIND,
+    /** It lacks few entries again. */
+    CAUGHT_UP,
+    /** It has failed, and is opened anew. */
+    FAILED,
+    /** It is open again. */
+    OPENED,
+    /** It begins to copy the rows of another replica. */
+    COPYING,
+    /** The copy has failed, and begins anew. */
+    COPY_FAILED,
+    /** The copy is complete. */
+    COPIED
+  }
+
+  /**
+   * A replica of the journals has changed: that of this bus, or as the bus that leads them sees it.
+   *
+   * @param replica the bus that has it
+   * @param reason for people; empty for none
+   */
+  record ReplicaChanged(int shard, String replica, ReplicaChange change, String reason)
+      implements Advisory {}
 }

@@ -24,7 +24,14 @@ enum AdvisoryType {
   CONNECTION_EVICTED(Advisory.ConnectionEvicted.class, Flag.EVENT),
   BUS_STATE_CHANGED(Advisory.BusStateChanged.class, Flag.EVENT),
   CERTIFICATE_CHANGED(Advisory.CertificateChanged.class, Flag.EVENT, Flag.AUDIT),
-  CERTIFICATE_REFUSED(Advisory.CertificateRefused.class, Flag.EVENT, Flag.AUDIT);
+  CERTIFICATE_REFUSED(Advisory.CertificateRefused.class, Flag.EVENT, Flag.AUDIT),
+  JOURNAL_CHANGED(Advisory.JournalChanged.class, Flag.EVENT, Flag.BY_CLIENT),
+  JOURNAL_FULL(Advisory.JournalFull.class, Flag.EVENT),
+  JOURNAL_DAMAGED(Advisory.JournalDamaged.class, Flag.EVENT),
+  CONSUMER_CHANGED(Advisory.ConsumerChanged.class, Flag.EVENT, Flag.BY_CLIENT),
+  SHARD_LEADER_CHANGED(Advisory.ShardLeaderChanged.class, Flag.EVENT),
+  SHARD_MEMBERS_CHANGED(Advisory.ShardMembersChanged.class, Flag.EVENT),
+  REPLICA_CHANGED(Advisory.ReplicaChanged.class, Flag.EVENT);
 
   /** Property of a type. */
   private enum Flag {

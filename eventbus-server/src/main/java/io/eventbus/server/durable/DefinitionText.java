@@ -6,6 +6,7 @@ import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.Retention;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.config.ValueType;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -98,6 +99,29 @@ public final class DefinitionText {
             + String.join(
                 " or ", Arrays.stream(type.getEnumConstants()).map(DefinitionText::of).toList())
             + ")");
+  }
+
+  /** Returns a definition in one line, for people: its filters, and what is not the default. */
+  static String of(JournalDefinition definition) {
+    Retention retention = definition.retention();
+    List<String> parts = new ArrayList<>();
+    definition.filters().forEach(filter -> parts.add(filter.toString()));
+    if (definition.keep() != KeepPolicy.ALL) {
+      parts.add("keep=" + of(definition.keep()));
+    }
+    if (retention.ageMillis() > 0) {
+      parts.add("max-age=" + ValueType.time(Duration.ofMillis(retention.ageMillis())));
+    }
+    if (retention.bytes() > 0) {
+      parts.add("max-bytes=" + retention.bytes());
+    }
+    if (retention.events() > 0) {
+      parts.add("max-events=" + retention.events());
+    }
+    if (definition.full() != FullPolicy.DROP_OLD) {
+      parts.add("full=" + of(definition.full()));
+    }
+    return String.join(" ", parts);
   }
 
   /** Returns the text of a choice, for example {@code drop-old}. */

@@ -7,13 +7,21 @@ import java.util.Map;
  *
  * @param journals number of journals
  * @param bytes size of the stored events
+ * @param subscriptions number of durable subscriptions
+ * @param maxLag positions that the durable subscription furthest behind has not settled
  * @param pendingBytes bytes of publications that wait for the disk now
  * @param accounts what each account has; empty for the default account
  */
 public record DurableFigures(
-    long journals, long bytes, long events, long pendingBytes, Map<String, Account> accounts) {
+    long journals,
+    long bytes,
+    long events,
+    long subscriptions,
+    long maxLag,
+    long pendingBytes,
+    Map<String, Account> accounts) {
   /** Figures of a bus without journals. */
-  public static final DurableFigures NONE = new DurableFigures(0, 0, 0, 0, Map.of());
+  public static final DurableFigures NONE = new DurableFigures(0, 0, 0, 0, 0, 0, Map.of());
 
   /** Copies the map. */
   public DurableFigures {

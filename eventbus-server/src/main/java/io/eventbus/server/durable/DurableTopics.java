@@ -4,6 +4,7 @@ import io.eventbus.base.Schedules;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.Journals;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.delivery.Loops;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.JournalRoutes;
@@ -48,6 +49,8 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
   private final JournalConsumers consumers;
   private final JournalSums sums;
   private final JournalQuotas quotas;
+  private final Consumer<Advisory> advisories;
+  private final FullJournals full;
   private Journals.@Nullable Watch watch;
   private volatile @Nullable JournalFeed feed;
   private @Nullable JournalCatalog routed;
@@ -60,6 +63,7 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
    * @param routes are kept as the journals are
    * @param quotas bound what accounts store
    * @param owner has the cursors of this bus's consumers
+   * @param advisories told of what operators want to know at once
    * @param timeout time within which what is committed has to be delivered here
    */
   public DurableTopics(
@@ -68,6 +72,7 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
       JournalRoutes routes,
       JournalQuotas quotas,
       CursorOwner owner,
+      Consumer<Advisory> advisories,
       Loops loops,
       BusMemory memory,
       Duration timeout) {
@@ -75,6 +80,8 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
     this.cluster = cluster;
     this.routes = routes;
     this.quotas = quotas;
+    this.advisories = advisories;
+    full = new FullJournals(journals::catalog, advisories, System::nanoTime);
     this.sums = new JournalSums(journals, quotas);
     this.loops = loops;
     this.memory = memory;
@@ -90,6 +97,7 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
             TAIL_BYTES,
             new ReadTurns((task, millis) -> run(readers, task, millis), JournalConsumers.READERS),
             owner,
+            advisories,
             (task, millis) -> run(pauses, task, millis),
             System::nanoTime);
   }
@@ -131,7 +139,13 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
     route();
     var unused =
         pauses.scheduleWithFixedDelay(
-            Schedules.guarded(LOG, "looking at what journals hold", sums::refresh),
+            Schedules.guarded(
+                LOG,
+                "looking at what journals hold",
+                () -> {
+                  full.look();
+                  sums.refresh();
+                }),
             0,
             FIGURES_SECONDS,
             TimeUnit.SECONDS);
@@ -188,6 +202,11 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
     return quotas.refusal(account);
   }
 
+  @Override
+  public void full(int journal) {
+    full.refused(journal);
+  }
+
   private void await(
       Map<Integer, Long> ends, JournalFeed open, long deadline, Consumer<Boolean> answer) {
     if (open.hasDelivered(ends)) {
@@ -209,7 +228,7 @@ public final class DurableTopics implements StoredDelivery, AutoCloseable {
 
   /** Returns the administration of the journals. */
   public JournalAdministration administration() {
-    return new JournalAdministration(journals, cluster, quotas, this::route);
+    return new JournalAdministration(journals, cluster, quotas, advisories, this::route);
   }
 
   /** Returns the figures of all journals, which may be some seconds old. */

@@ -8,10 +8,13 @@ import io.eventbus.journal.JournalRefusalReason;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.advisory.Advisory.JournalChange;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +29,7 @@ public final class JournalAdministration {
   private final Journals journals;
   private final JournalCluster cluster;
   private final JournalQuotas quotas;
+  private final Consumer<Advisory> advisories;
   private final Runnable changed;
 
   // Definitions are compared with each other, and so change by turns.
@@ -36,13 +40,19 @@ public final class JournalAdministration {
    *
    * @param cluster the buses that keep these journals
    * @param quotas decide whether an account may have one more
+   * @param advisories told of each change
    * @param changed called before a change of the definitions is told
    */
   public JournalAdministration(
-      Journals journals, JournalCluster cluster, JournalQuotas quotas, Runnable changed) {
+      Journals journals,
+      JournalCluster cluster,
+      JournalQuotas quotas,
+      Consumer<Advisory> advisories,
+      Runnable changed) {
     this.journals = journals;
     this.cluster = cluster;
     this.quotas = quotas;
+    this.advisories = advisories;
     this.changed = changed;
   }
 
@@ -118,9 +128,17 @@ public final class JournalAdministration {
         () -> {
           checkOverlap(name, named);
           checkQuota(name);
+          boolean isNew = find(name).isEmpty();
           return journals
               .create(named)
-              .thenApply(result -> expect(result, RecordResult.JournalCreated.class).journal());
+              .thenApply(
+                  result -> {
+                    int number = expect(result, RecordResult.JournalCreated.class).journal();
+                    if (isNew) {
+                      tell(name, JournalChange.CREATED, DefinitionText.of(named));
+                    }
+                    return number;
+                  });
         });
   }
 
@@ -136,14 +154,26 @@ public final class JournalAdministration {
         () -> {
           int number = number(name);
           checkOverlap(name, named);
-          return journals.change(number, named).thenApply(JournalAdministration::done);
+          JournalCatalog.Item before = journals.catalog().find(number);
+          boolean isNew = before == null || !before.definition().equals(named);
+          return journals
+              .change(number, named)
+              .thenApply(
+                  result ->
+                      isNew
+                          ? done(result, name, JournalChange.CHANGED, DefinitionText.of(named))
+                          : done(result));
         });
   }
 
   /** Deletes a journal with all of its events and cursors. */
   public CompletionStage<Void> delete(JournalName name) {
     return inTurn(
-        false, () -> journals.delete(number(name)).thenApply(JournalAdministration::done));
+        false,
+        () ->
+            journals
+                .delete(number(name))
+                .thenApply(result -> done(result, name, JournalChange.DELETED, "")));
   }
 
   /**
@@ -152,7 +182,12 @@ public final class JournalAdministration {
    * @param upTo the last position that is not needed any longer
    */
   public CompletionStage<Long> trim(JournalName name, long upTo) {
-    return begin(() -> trimOn(number(name), upTo));
+    return begin(() -> trimOn(number(name), upTo))
+        .thenApply(
+            first -> {
+              tell(name, JournalChange.TRIMMED, "first position: " + first);
+              return first;
+            });
   }
 
   private CompletionStage<Long> trimOn(int number, long upTo) {
@@ -175,7 +210,12 @@ public final class JournalAdministration {
    * @param to the last position
    */
   public CompletionStage<Long> purge(JournalName name, String topic, long from, long to) {
-    return begin(() -> purgeOn(number(name), topic, from, to, 0));
+    return begin(() -> purgeOn(number(name), topic, from, to, 0))
+        .thenApply(
+            events -> {
+              tell(name, JournalChange.PURGED, "removed events: " + events);
+              return events;
+            });
   }
 
   private CompletionStage<Long> purgeOn(int number, String topic, long from, long to, long before) {
@@ -249,6 +289,16 @@ public final class JournalAdministration {
   private static Void done(RecordResult result) {
     expect(result, RecordResult.Done.class);
     return null;
+  }
+
+  private Void done(RecordResult result, JournalName name, JournalChange change, String summary) {
+    expect(result, RecordResult.Done.class);
+    tell(name, change, summary);
+    return null;
+  }
+
+  private void tell(JournalName name, JournalChange change, String summary) {
+    advisories.accept(new Advisory.JournalChanged(name.account(), name.name(), change, summary));
   }
 
   private static <T extends RecordResult> T expect(RecordResult result, Class<T> expected) {

@@ -17,6 +17,7 @@ import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryAllocator;
 import io.eventbus.server.delivery.DeliveryKind;
@@ -68,6 +69,9 @@ public final class JournalConsumer {
   public interface Line {
     /** Returns the number of its loop. */
     int loop();
+
+    /** Returns the number of the connection at this bus. */
+    long connection();
 
     /** Returns the object that the clients sharing turns have in common. */
     Object address();
@@ -361,6 +365,11 @@ public final class JournalConsumer {
     if (result instanceof RecordResult.CursorState cursor) {
       epoch = cursor.epoch();
       asked = cursor.floor();
+      JournalName name = journal.info().name();
+      all.advisories()
+          .accept(
+              new Advisory.ConsumerChanged(
+                  name.account(), name.name(), wish.name(), line.connection(), epoch));
       feedFrom(cursor.floor() + 1);
     } else if (result instanceof RecordResult.Refused refused
         && refused.reason() == JournalRefusalReason.CURSOR_TAKEN) {

@@ -9,6 +9,7 @@ import io.eventbus.journal.JournalListener;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.delivery.Loops;
 import io.eventbus.server.memory.BusMemory;
 import io.netty.buffer.ByteBufAllocator;
@@ -45,6 +46,7 @@ public final class JournalConsumers implements JournalListener {
   private final KnownReaders readers;
   private final LongSupplier nanoTime;
   private final CursorOwner owner;
+  private final Consumer<Advisory> advisories;
   private final CursorLooks looks;
   private final ExclusiveTurns exclusive;
   private final List<TailPieces> tails = new ArrayList<>();
@@ -63,6 +65,7 @@ public final class JournalConsumers implements JournalListener {
    * @param tailBytes bytes of chunks that are kept for consumers near the end of their journals
    * @param reads runs what waits for the disk
    * @param owner has the cursors of these consumers
+   * @param advisories told of the consumers that get a durable subscription
    * @param timer runs what is tried again later
    * @param nanoTime clock such as {@link System#nanoTime}
    */
@@ -74,6 +77,7 @@ public final class JournalConsumers implements JournalListener {
       long tailBytes,
       ReadTurns reads,
       CursorOwner owner,
+      Consumer<Advisory> advisories,
       Pauses timer,
       LongSupplier nanoTime) {
     this.journals = journals;
@@ -84,6 +88,7 @@ public final class JournalConsumers implements JournalListener {
     this.reads = reads;
     this.nanoTime = nanoTime;
     this.owner = owner;
+    this.advisories = advisories;
     looks = new CursorLooks(reads, timer, nanoTime);
     exclusive = new ExclusiveTurns(journals, owner, reads, looks, memory);
     readers = new KnownReaders(journals);
@@ -110,6 +115,10 @@ public final class JournalConsumers implements JournalListener {
 
   CursorOwner owner() {
     return owner;
+  }
+
+  Consumer<Advisory> advisories() {
+    return advisories;
   }
 
   CursorLooks looks() {

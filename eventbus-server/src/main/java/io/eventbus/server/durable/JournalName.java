@@ -39,7 +39,7 @@ public record JournalName(String account, String name) implements Comparable<Jou
   }
 
   /** Returns the name that {@link #inShard} has made. */
-  static JournalName of(String inShard) {
+  public static JournalName of(String inShard) {
     int separator = inShard.indexOf(SEPARATOR);
     return separator < 0
         ? new JournalName("", inShard)

@@ -8,6 +8,7 @@ import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,9 +21,23 @@ final class JournalSums implements JournalListener {
   /** Journals that are read in one round. */
   static final int MAX_READ = 1_000;
 
-  private record Held(String account, long bytes, long delayedBytes, long events) {}
+  /** Durable subscriptions that are read in one round; and those of one journal more. */
+  static final int MAX_CURSORS = 10_000;
 
-  private record Sum(long bytes, long events, Map<String, DurableFigures.Account> accounts) {}
+  private record Held(
+      String account,
+      long bytes,
+      long delayedBytes,
+      long events,
+      long cursors,
+      long lastPosition) {}
+
+  private record Sum(
+      long bytes,
+      long events,
+      long cursors,
+      long maxLag,
+      Map<String, DurableFigures.Account> accounts) {}
 
   private final Journals journals;
   private final JournalQuotas quotas;
@@ -30,8 +45,11 @@ final class JournalSums implements JournalListener {
 
   // On the thread that refreshes:
   private final Map<Integer, Held> held = new HashMap<>();
+  private final Map<Integer, Long> lags = new HashMap<>();
+  // Journals whose lag may have changed, in the order of their changes.
+  private final Set<Integer> lagging = new LinkedHashSet<>();
 
-  private volatile Sum sum = new Sum(0, 0, Map.of());
+  private volatile Sum sum = new Sum(0, 0, 0, 0, Map.of());
 
   /**
    * Creates sums that are 0 until the first {@link #refresh}.
@@ -62,6 +80,7 @@ final class JournalSums implements JournalListener {
         JournalCatalog.Item item = catalog.find(journal);
         if (figures == null || item == null) {
           held.remove(journal);
+          lags.remove(journal);
         } else {
           held.put(
               journal,
@@ -69,7 +88,10 @@ final class JournalSums implements JournalListener {
                   JournalName.of(item.definition().name()).account(),
                   figures.bytes(),
                   figures.delayedBytes(),
-                  figures.events()));
+                  figures.events(),
+                  figures.cursors(),
+                  figures.lastPosition()));
+          lagging.add(journal);
         }
       } catch (JournalsUnavailableException e) {
         changed.add(journal);
@@ -78,17 +100,48 @@ final class JournalSums implements JournalListener {
     }
     long bytes = 0;
     long events = 0;
+    long subscriptions = 0;
     Map<String, DurableFigures.Account> accounts = new HashMap<>();
     for (Held each : held.values()) {
       bytes += each.bytes;
       events += each.events;
+      subscriptions += each.cursors;
       accounts.merge(
           each.account,
           new DurableFigures.Account(1, each.bytes + each.delayedBytes),
           (a, b) -> new DurableFigures.Account(a.journals() + b.journals(), a.bytes() + b.bytes()));
     }
-    sum = new Sum(bytes, events, accounts);
+    lookAtLags();
+    long maxLag = lags.values().stream().reduce(0L, Math::max);
+    sum = new Sum(bytes, events, subscriptions, maxLag, accounts);
     quotas.look(accounts);
+  }
+
+  /** Reads how far durable subscriptions are behind: a part of them at a time, if they are many. */
+  private void lookAtLags() {
+    Iterator<Integer> all = lagging.iterator();
+    for (long read = 0; read < MAX_CURSORS && all.hasNext(); ) {
+      int journal = all.next();
+      Held each = held.get(journal);
+      long lag = 0;
+      if (each != null && each.cursors > 0) {
+        read += each.cursors;
+        try {
+          lag =
+              journals.cursors(journal, "", MAX_CURSORS).stream()
+                  .mapToLong(cursor -> each.lastPosition - cursor.floor())
+                  .reduce(0, Math::max);
+        } catch (JournalsUnavailableException e) {
+          return;
+        }
+      }
+      all.remove();
+      if (lag > 0) {
+        lags.put(journal, lag);
+      } else {
+        lags.remove(journal);
+      }
+    }
   }
 
   /** Returns the figures. Any thread; does not wait. */
@@ -98,6 +151,8 @@ final class JournalSums implements JournalListener {
         journals.catalog().all().size(),
         now.bytes,
         now.events,
+        now.cursors,
+        now.maxLag,
         journals.pendingBytes(),
         now.accounts);
   }

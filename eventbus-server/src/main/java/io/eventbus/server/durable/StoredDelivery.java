@@ -26,4 +26,7 @@ public interface StoredDelivery {
   default @Nullable Supplier<String> refusal(String account) {
     return null;
   }
+
+  /** Takes note that a journal has refused a publication, because it is at its limit. */
+  default void full(int journal) {}
 }

@@ -44,7 +44,7 @@ final class PlacementDuty {
   private static final Logger LOG = LoggerFactory.getLogger(PlacementDuty.class);
 
   /** Maximum of committed entries that a replica lacks that may get a vote: less than a second. */
-  private static final long MAX_BEHIND = 1_000;
+  static final long MAX_BEHIND = 1_000;
 
   private static final Duration DEADLINE = Duration.ofSeconds(3);
 

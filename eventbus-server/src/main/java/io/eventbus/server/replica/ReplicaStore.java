@@ -2,6 +2,7 @@ package io.eventbus.server.replica;
 
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
+import io.eventbus.journal.ratis.ReplicaListener;
 import io.eventbus.journal.ratis.ShardJournals;
 import io.eventbus.journal.ratis.ShardMember;
 import io.eventbus.journal.ratis.ShardOptions;
@@ -12,6 +13,7 @@ import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.RegistryListener;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.ShardInfo;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.durable.JournalCluster;
 import io.eventbus.server.durable.JournalRefusedException;
 import io.eventbus.server.durable.JournalStore;
@@ -32,6 +34,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -65,6 +68,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   private final ScheduledThreadPoolExecutor placing =
       new ScheduledThreadPoolExecutor(1, named("placement"));
   private final PlacementDuty duty;
+  private final ShardWatch watch;
+  private final ReplicaListener listener;
   private final PlacementRequests requests;
   private final ReplicaJoining joining;
   private final KnownEverywhere known;
@@ -79,13 +84,19 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   private volatile boolean serves;
 
   private ReplicaStore(
-      Path directory, ReplicaPlace place, StoreResources resources, ReplicaFile file)
+      Path directory,
+      ReplicaPlace place,
+      StoreResources resources,
+      ReplicaFile file,
+      Consumer<Advisory> advisories)
       throws IOException {
     this.directory = directory;
     this.place = place;
     this.resources = resources;
     this.file = file;
     generation = file.generation();
+    watch = new ShardWatch(place.bus(), SHARD, advisories, System::nanoTime);
+    listener = new ReplicaAdvisories(place.bus(), SHARD, advisories);
     knowsJournals = file.ready();
     duty =
         new PlacementDuty(
@@ -103,8 +114,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
     known = new KnownEverywhere(place, opened);
     requests = new PlacementRequests(place, SHARD, duty, placing);
     joining = new ReplicaJoining(place, generation, opened, requests);
-    RegistryListener listener = (snapshot, changes) -> changed(snapshot);
-    registration = place.registry().addListener(listener);
+    RegistryListener follower = (snapshot, changes) -> changed(snapshot);
+    registration = place.registry().addListener(follower);
     var unused =
         placing.scheduleWithFixedDelay(this::look, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
   }
@@ -134,13 +145,15 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
   /**
    * Opens the data directory of a bus, and its replica if it has one.
    *
+   * @param advisories told of what operators want to know at once
    * @throws IOException if it cannot be used; names problem, place and expectation
    */
-  public static ReplicaStore open(Path directory, ReplicaPlace place) throws IOException {
+  public static ReplicaStore open(Path directory, ReplicaPlace place, Consumer<Advisory> advisories)
+      throws IOException {
     ReplicaFile file = ReplicaFile.open(directory, place.bus());
     StoreResources resources = StoreResources.open(directory.resolve("native"));
     try {
-      return new ReplicaStore(directory, place, resources, file);
+      return new ReplicaStore(directory, place, resources, file, advisories);
     } catch (IOException | RuntimeException e) {
       resources.close();
       throw e;
@@ -315,6 +328,8 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
     try {
       duty.look();
       joining.look();
+      ShardJournals open = opened.getNow(null);
+      watch.look(open == null ? null : open.status());
     } catch (Exception e) {
       LOG.warn("The placement of the replicas was not looked at", e);
     }
@@ -335,7 +350,10 @@ public final class ReplicaStore implements JournalStore, JournalCluster {
                 new ShardReplicas(place.links(), members),
                 resources,
                 ShardOptions.Tuning.DEFAULT),
-            journals::set);
+            opening -> {
+              opening.listen(listener);
+              journals.set(opening);
+            });
     file = now.with(cluster, true, members);
     if (!file.equals(now)) {
       file.write(directory);

@@ -114,6 +114,7 @@ final class DurablePublishing {
     StoredDelivery stored = loop.bus.stored();
     Frame frame =
         new Frame(
+            journal,
             publish.sequence(),
             publish.sequence() + publish.eventCount() - 1,
             bytes,
@@ -274,6 +275,7 @@ final class DurablePublishing {
 
   /** Frame that waits for its answer, which comes on any thread. */
   private final class Frame extends Step implements AppendListener {
+    private final int journal;
     private final long first;
     private final long end;
     private final int bytes;
@@ -283,6 +285,7 @@ final class DurablePublishing {
     private final @Nullable Supplier<String> full;
 
     Frame(
+        int journal,
         long first,
         long end,
         int bytes,
@@ -290,6 +293,7 @@ final class DurablePublishing {
         byte[] topicBytes,
         boolean confirm,
         @Nullable Supplier<String> full) {
+      this.journal = journal;
       this.first = first;
       this.end = end;
       this.bytes = bytes;
@@ -322,6 +326,10 @@ final class DurablePublishing {
 
     private void answered(RecordResult result) {
       if (result instanceof RecordResult.Refused refused) {
+        StoredDelivery stored = loop.bus.stored();
+        if (full == null && stored != null && refused.reason() == JournalRefusalReason.STORE_FULL) {
+          stored.full(journal);
+        }
         refuse(
             code(refused.reason()),
             message(refused),

@@ -96,6 +96,11 @@ final class SessionConsumers implements JournalConsumer.Line {
     out.onFeedWritten(this::room);
   }
 
+  @Override
+  public long connection() {
+    return session.identity().number();
+  }
+
   /** Returns whether an id is that of a consumer. */
   boolean has(long id) {
     return byId.containsKey(id);

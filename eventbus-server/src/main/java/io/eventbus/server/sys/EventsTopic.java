@@ -82,8 +82,8 @@ final class EventsTopic implements Consumer<Advisory> {
   }
 
   /**
-   * Returns whether the rate allows the event; events that clients cause by coming and going leave
-   * half of it to all others.
+   * Returns whether the rate allows the event; events that clients cause as often as they like
+   * leave half of it to all others. Quotas have a bound of their own.
    */
   private boolean isWithinRate(Advisory advisory) {
     long now = nanoTime.getAsLong();
@@ -92,9 +92,7 @@ final class EventsTopic implements Consumer<Advisory> {
       inSecond = 0;
       ofClients = 0;
     }
-    boolean ofClient =
-        advisory instanceof Advisory.ClientConnected
-            || advisory instanceof Advisory.ClientDisconnected;
+    boolean ofClient = advisory.causedByClient() && !(advisory instanceof Advisory.QuotaReached);
     if (inSecond >= MAX_PER_SECOND || (ofClient && ofClients >= MAX_PER_SECOND / 2)) {
       return false;
     }

@@ -183,6 +183,8 @@ public record BusStats(
    *
    * @param journals number of journals
    * @param bytes size of the stored events
+   * @param subscriptions number of durable subscriptions
+   * @param maxLag positions that the durable subscription furthest behind has not settled
    * @param pendingBytes bytes of publications that wait for the disk now
    * @param confirmations publications that were stored
    * @param refusalsByCode publications that were refused
@@ -194,6 +196,8 @@ public record BusStats(
       long journals,
       long bytes,
       long events,
+      long subscriptions,
+      long maxLag,
       long pendingBytes,
       long confirmations,
       Map<String, Long> refusalsByCode,

@@ -508,6 +508,8 @@ class AdminServerTest {
             "eventbus_journal_pending_bytes 74.0",
             "eventbus_journal_confirmations_total 75.0",
             "eventbus_journal_refusals_total{code=\"store_full\"} 76.0",
+            "eventbus_journal_subscriptions 79.0",
+            "eventbus_journal_max_lag_positions 80.0",
             "eventbus_shard_leader 77.0",
             "eventbus_shard_behind_entries 78.0",
             "eventbus_ready 1.0")

@@ -57,7 +57,8 @@ class JournalAccessTest {
   JournalAccessTest() throws Exception {
     advisories.audit(told::add);
     bus.journals(
-        new JournalAdministration(journals, JournalCluster.ALONE, quotas.quotas, () -> {}));
+        new JournalAdministration(
+            journals, JournalCluster.ALONE, quotas.quotas, advisory -> {}, () -> {}));
     server =
         AdminServer.start(
             new AdminConfig(

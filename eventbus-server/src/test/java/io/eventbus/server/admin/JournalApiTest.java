@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.advisory.Advisory.JournalChange;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.Quota;
@@ -23,6 +25,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,12 +39,14 @@ class JournalApiTest {
   private final FakeBus bus = new FakeBus(0);
   private final FakeJournals journals = new FakeJournals();
   private final FakeQuotas quotas = new FakeQuotas();
+  private final List<Advisory> told = new CopyOnWriteArrayList<>();
   private final AdminServer server;
   private final HttpClient client = HttpClient.newHttpClient();
 
   JournalApiTest() throws Exception {
     bus.journals(
-        new JournalAdministration(journals, JournalCluster.ALONE, quotas.quotas, () -> {}));
+        new JournalAdministration(
+            journals, JournalCluster.ALONE, quotas.quotas, told::add, () -> {}));
     server =
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),
@@ -106,9 +111,24 @@ class JournalApiTest {
     assertThat(changed.path("maxBytes").asLong()).isZero();
     assertThat(changed.path("maxEvents").asLong()).isEqualTo(5);
     assertThat(changed.path("full").asText()).isEqualTo("refuse");
+    // The same again changes nothing.
+    done("PUT", "/orders/definition?full=refuse");
     done("DELETE", "/orders");
     refused("GET", "/orders", 404, "no such journal");
     refused("DELETE", "/orders", 404, "no such journal");
+    assertThat(told)
+        .containsExactly(
+            new Advisory.JournalChanged(
+                "",
+                "orders",
+                JournalChange.CREATED,
+                "orders.> billing.* max-age=7d max-bytes=10737418240"),
+            new Advisory.JournalChanged(
+                "",
+                "orders",
+                JournalChange.CHANGED,
+                "orders.> billing.* max-age=7d max-events=5 full=refuse"),
+            new Advisory.JournalChanged("", "orders", JournalChange.DELETED, ""));
   }
 
   @Test
@@ -175,6 +195,11 @@ class JournalApiTest {
     assertThat(content.path("firstPosition").asLong()).isEqualTo(5);
     assertThat(content.path("lastPosition").asLong()).isEqualTo(6);
     assertThat(content.path("events").asLong()).isEqualTo(1);
+    assertThat(told.subList(1, told.size()))
+        .containsExactly(
+            new Advisory.JournalChanged("", "orders", JournalChange.PURGED, "removed events: 3"),
+            new Advisory.JournalChanged("", "orders", JournalChange.PURGED, "removed events: 1"),
+            new Advisory.JournalChanged("", "orders", JournalChange.TRIMMED, "first position: 5"));
   }
 
   @ParameterizedTest

@@ -16,7 +16,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ConfiguredJournalsTest {
   private final FakeJournals journals = new FakeJournals();
   private final JournalAdministration administration =
-      new JournalAdministration(journals, JournalCluster.ALONE, new FakeQuotas().quotas, () -> {});
+      new JournalAdministration(
+          journals, JournalCluster.ALONE, new FakeQuotas().quotas, advisory -> {}, () -> {});
 
   private void apply(String... texts) throws IOException {
     ConfiguredJournals.read(List.of(texts)).apply(administration, "/data");

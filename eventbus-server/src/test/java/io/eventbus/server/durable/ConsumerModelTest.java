@@ -232,6 +232,11 @@ class ConsumerModelTest {
     }
 
     @Override
+    public long connection() {
+      return 1;
+    }
+
+    @Override
     public Object address() {
       return this;
     }

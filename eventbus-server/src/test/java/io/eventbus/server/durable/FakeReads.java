@@ -1,5 +1,6 @@
 package io.eventbus.server.durable;
 
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.delivery.Loops;
 import io.eventbus.server.memory.BusMemory;
 import io.netty.buffer.ByteBufAllocator;
@@ -14,6 +15,7 @@ public final class FakeReads {
   private int ran;
   private final Queue<Runnable> tasks = new ArrayDeque<>();
   private final List<Timer> timers = new ArrayList<>();
+  private final List<Advisory> told = new ArrayList<>();
 
   private record Timer(long due, Runnable task) {}
 
@@ -50,6 +52,7 @@ public final class FakeReads {
             tailBytes,
             new ReadTurns((task, millis) -> tasks.add(task), JournalConsumers.READERS),
             owner,
+            told::add,
             this::later,
             () -> nanos);
     var unused = journals.watch(consumers);
@@ -58,6 +61,11 @@ public final class FakeReads {
 
   private void later(Runnable task, long millis) {
     timers.add(new Timer(nanos + millis * 1_000_000L, task));
+  }
+
+  /** Returns what operators were told. */
+  List<Advisory> told() {
+    return told;
   }
 
   /** Lets time pass. */

@@ -2,6 +2,7 @@ package io.eventbus.server.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.KeepPolicy;
@@ -52,8 +53,20 @@ class JournalSumsTest {
     assertThat(sums.figures().journals()).isEqualTo(2);
     assertThat(sums.figures().events()).isEqualTo(3);
     assertThat(sums.figures().bytes()).isGreaterThan(bytes);
+    assertThat(sums.figures().subscriptions()).isZero();
+    journals.createCursor(1, "billing", TopicFilter.parse("a.x"), CursorStart.FIRST, 0);
+    journals.createCursor(1, "audit", TopicFilter.parse("a.x"), CursorStart.NEW, 0);
+    journals.createCursor(2, "billing", TopicFilter.parse("b.x"), CursorStart.FIRST, 0);
+    sums.refresh();
+    assertThat(sums.figures().subscriptions()).isEqualTo(3);
+    assertThat(sums.figures().maxLag()).isEqualTo(2);
+    long epoch = Objects.requireNonNull(journals.cursor(1, "billing")).epoch();
+    journals.settleCursor(1, "billing", epoch, 2);
+    sums.refresh();
+    assertThat(sums.figures().maxLag()).as("that of the other journal").isEqualTo(1);
     var unused = journals.delete(1);
     sums.refresh();
+    assertThat(sums.figures().subscriptions()).isEqualTo(1);
     assertThat(sums.figures().journals()).isEqualTo(1);
     assertThat(sums.figures().events()).isEqualTo(1);
   }

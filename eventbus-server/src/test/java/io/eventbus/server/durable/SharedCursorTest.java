@@ -10,6 +10,7 @@ import io.eventbus.journal.Retention;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryAllocator;
 import io.eventbus.server.memory.BusMemory;
@@ -172,6 +173,11 @@ class SharedCursorTest {
     }
 
     @Override
+    public long connection() {
+      return 1L + bus.readers.indexOf(this);
+    }
+
+    @Override
     public Object address() {
       return this;
     }
@@ -300,6 +306,12 @@ class SharedCursorTest {
     assertThat(buses.cursor().owner()).isEqualTo("two/1");
     assertThat(two.reads.timers()).as("nobody waits").isZero();
     assertThat(one.memory.used()).isZero();
+    assertThat(one.reads.told())
+        .containsExactly(
+            new Advisory.ConsumerChanged("", "orders", "billing", 1, 2),
+            new Advisory.ConsumerChanged("", "orders", "billing", 2, 3));
+    assertThat(two.reads.told())
+        .containsExactly(new Advisory.ConsumerChanged("", "orders", "billing", 1, 4));
   }
 
   @Test

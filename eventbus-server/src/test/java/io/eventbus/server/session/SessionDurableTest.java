@@ -20,6 +20,7 @@ import io.eventbus.server.durable.StoredDelivery;
 import io.eventbus.server.routing.JournalRoutes;
 import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
 /** Events that a client publishes to durable topics. */
 class SessionDurableTest extends SessionTestCase {
   private final Map<String, Supplier<String>> full = new HashMap<>();
+  private final List<Integer> refusing = new ArrayList<>();
   private final FakeJournals journals = Objects.requireNonNull(bus.journals);
 
   @Override
@@ -51,6 +53,11 @@ class SessionDurableTest extends SessionTestCase {
               @Override
               public @Nullable Supplier<String> refusal(String account) {
                 return full.get(account);
+              }
+
+              @Override
+              public void full(int journal) {
+                refusing.add(journal);
               }
             });
   }
@@ -129,6 +136,7 @@ class SessionDurableTest extends SessionTestCase {
     handle(SampleFrames.publish("orders.eu", 8, true, "x"));
     assertThat(problem(ErrorCode.STORE_FULL, TypeCode.PUBLISH, 8, "orders.eu").getRetryable())
         .isTrue();
+    assertThat(refusing).containsExactly(1);
     var unused = journals.delete(1);
     handle(SampleFrames.publish("orders.eu", 9, true, "x"));
     problem(ErrorCode.NO_JOURNAL, TypeCode.PUBLISH, 9, "orders.eu");
@@ -153,6 +161,7 @@ class SessionDurableTest extends SessionTestCase {
     handle(SampleFrames.publish("orders.eu", 3, true, "z"));
     Problem problem = problem(ErrorCode.STORE_FULL, TypeCode.PUBLISH, 3, "orders.eu");
     assertThat(problem.getMessage()).isEqualTo("full");
+    assertThat(refusing).as("the journal has room").isEmpty();
     assertThat(problem.getRetryable()).isTrue();
     handle(SampleFrames.publish("orders.eu", 2, true, "y"));
     assertThat(link.taken()).containsExactly(confirm(2, 2, true));

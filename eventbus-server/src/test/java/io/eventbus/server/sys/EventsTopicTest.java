@@ -65,6 +65,16 @@ class EventsTopicTest {
   }
 
   @Test
+  void whatClientsCauseLeavesHalfOfTheRateToOthers() {
+    for (int i = 0; i < EventsTopic.MAX_PER_SECOND; i++) {
+      events.accept(new Advisory.ConsumerChanged("", "orders", "billing", i, i));
+    }
+    assertThat(published).hasSize(EventsTopic.MAX_PER_SECOND / 2);
+    tell(EventsTopic.MAX_PER_SECOND);
+    assertThat(published).hasSize(EventsTopic.MAX_PER_SECOND);
+  }
+
+  @Test
   void whileNothingSubscribesNothingIsCounted() {
     wanted = false;
     tell(1_000);

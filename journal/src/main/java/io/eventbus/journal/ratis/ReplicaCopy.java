@@ -55,6 +55,7 @@ final class ReplicaCopy {
   private final ShardOptions options;
   private final Others others;
   private final CompletableFuture<?> stopped;
+  private final ReplicaListener listener;
   private volatile Map<String, ReplicaState> states = Map.of();
   private volatile ShardStatus.Copy progress = new ShardStatus.Copy(null, 0, 0, null);
   private long toldNanos;
@@ -64,10 +65,12 @@ final class ReplicaCopy {
    *
    * @param stopped complete when it is to end
    */
-  ReplicaCopy(ShardOptions options, Others others, CompletableFuture<?> stopped) {
+  ReplicaCopy(
+      ShardOptions options, Others others, CompletableFuture<?> stopped, ReplicaListener listener) {
     this.options = options;
     this.others = others;
     this.stopped = stopped;
+    this.listener = listener;
   }
 
   private static ShardDirectory directory(ShardOptions options) throws IOException {
@@ -137,6 +140,7 @@ final class ReplicaCopy {
     String problem = e instanceof IOException ? String.valueOf(e.getMessage()) : e.toString();
     if (!problem.equals(progress.problem())) {
       LOG.warn("{}: not copied, next try in {} ms: {}", options.shown(), pause, problem, e);
+      listener.copyFailed(problem);
     }
     progress = new ShardStatus.Copy(null, 0, 0, problem);
   }
@@ -232,6 +236,7 @@ final class ReplicaCopy {
 
   private void copy(String member) throws IOException, InterruptedException {
     LOG.info("{}: copies the rows of {}", options.shown(), member);
+    listener.copying(member);
     try (ShardDirectory directory = directory(options)) {
       directory.clear();
       Copied copied = receive(member, directory);
@@ -250,6 +255,7 @@ final class ReplicaCopy {
           copied.bytes(),
           member,
           copied.applied().index());
+      listener.copied(member, copied.bytes());
     }
   }
 

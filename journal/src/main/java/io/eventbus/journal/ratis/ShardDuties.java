@@ -38,6 +38,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +76,7 @@ final class ShardDuties {
   private final Function<ShardRecord, CompletionStage<RecordResult>> log;
   private final Supplier<JournalCatalog> catalog;
   private final ShardClock clock;
+  private final BiConsumer<Integer, String> onDamage;
   // Written on the thread that applies entries, too.
   private final Set<Integer> changed = new HashSet<>();
   private final Set<Integer> delaying = new HashSet<>();
@@ -90,16 +92,19 @@ final class ShardDuties {
    * Creates the duties of a leader.
    *
    * @param log takes a record
+   * @param onDamage told of a journal whose rows cannot be read, and why
    */
   ShardDuties(
       ShardStore store,
       Function<ShardRecord, CompletionStage<RecordResult>> log,
       Supplier<JournalCatalog> catalog,
-      ShardClock clock) {
+      ShardClock clock,
+      BiConsumer<Integer, String> onDamage) {
     this.store = store;
     this.log = log;
     this.catalog = catalog;
     this.clock = clock;
+    this.onDamage = onDamage;
     nextCursorExpiry = clock.stamp() + EXPIRY_INTERVAL_MILLIS;
   }
 
@@ -180,6 +185,7 @@ final class ShardDuties {
   private void report(int journal, @Nullable String problem) {
     if (damaged.add(journal)) {
       LOG.error("journal {}: damaged: {} (reported once until the next start)", journal, problem);
+      onDamage.accept(journal, String.valueOf(problem));
     }
   }
 

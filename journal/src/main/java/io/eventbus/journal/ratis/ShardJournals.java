@@ -14,6 +14,7 @@ import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.ReadBatch;
+import io.eventbus.journal.ReadHole;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.codec.ShardRecord;
@@ -88,6 +89,10 @@ public final class ShardJournals implements Journals, AutoCloseable {
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
   private final RestartPause pause = new RestartPause(System::nanoTime);
+  private volatile ReplicaListener replicaListener = ReplicaListener.NONE;
+  private final AtomicBoolean failureTold = new AtomicBoolean();
+  // Journals whose damage was told.
+  private final Set<Integer> damaged = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
   private volatile boolean knowsJournals;
   // Set while another replica is looked for, because of damage that a reader has met.
@@ -142,6 +147,11 @@ public final class ShardJournals implements Journals, AutoCloseable {
       journals.close();
       throw e;
     }
+  }
+
+  /** Tells a listener what happens to the replica from now on. */
+  public void listen(ReplicaListener listener) {
+    replicaListener = listener;
   }
 
   private void openShard() throws IOException {
@@ -222,6 +232,11 @@ public final class ShardJournals implements Journals, AutoCloseable {
     }
 
     @Override
+    public void onDamage(int journal, String problem) {
+      damaged(journal, problem);
+    }
+
+    @Override
     public void onFailure(Throwable cause) {
       synchronized (this) {
         failure = cause;
@@ -229,7 +244,22 @@ public final class ShardJournals implements Journals, AutoCloseable {
           return;
         }
       }
+      failed(cause);
       end();
+    }
+  }
+
+  private void failed(Throwable cause) {
+    if (failureTold.compareAndSet(false, true)) {
+      replicaListener.failed(
+          cause.getMessage() == null ? cause.toString() : String.valueOf(cause.getMessage()));
+    }
+  }
+
+  private void damaged(int journal, String problem) {
+    JournalCatalog.Item item = catalog.find(journal);
+    if (item != null && damaged.add(journal)) {
+      replicaListener.damaged(item.definition().name(), problem);
     }
   }
 
@@ -267,8 +297,12 @@ public final class ShardJournals implements Journals, AutoCloseable {
     try {
       openShard();
       LOG.info("{}: opened anew", options.shown());
+      if (failureTold.getAndSet(false)) {
+        replicaListener.opened();
+      }
     } catch (IOException | RuntimeException e) {
       LOG.error("{}: not opened", options.shown(), e);
+      failed(e);
       afterPause(this::reopen);
     }
   }
@@ -283,7 +317,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
       return;
     }
     try {
-      if (new ReplicaCopy(options, new Others(), stopped).isOffered(entry)) {
+      if (new ReplicaCopy(options, new Others(), stopped, replicaListener).isOffered(entry)) {
         LOG.warn("{}: its rows are damaged, it takes a copy", options.shown());
         beginCopy(entry);
       } else {
@@ -314,10 +348,11 @@ public final class ShardJournals implements Journals, AutoCloseable {
   }
 
   private void copy() {
-    ReplicaCopy taken = new ReplicaCopy(options, new Others(), stopped);
+    ReplicaCopy taken = new ReplicaCopy(options, new Others(), stopped, replicaListener);
     copy = taken;
     try {
       if (taken.run()) {
+        damaged.clear();
         keepLogs(taken);
         reopen();
       }
@@ -682,6 +717,10 @@ public final class ShardJournals implements Journals, AutoCloseable {
     if (shard == null) {
       throw unavailable();
     }
+    batch.holes().stream()
+        .filter(hole -> hole.reason() == ReadHole.Reason.DAMAGED)
+        .findFirst()
+        .ifPresent(hole -> damaged(number, unreadable(hole)));
     return shard.check(keep, number, batch);
   }
 
@@ -698,7 +737,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
         () -> {
           try {
             if (shard == current
-                && new ReplicaCopy(options, new Others(), stopped)
+                && new ReplicaCopy(options, new Others(), stopped, replicaListener)
                     .isOffered(shard.store().applied().index())) {
               shard.fail(new DamagedStoreException(String.valueOf(damage.getMessage()), damage));
             }
@@ -708,6 +747,10 @@ public final class ShardJournals implements Journals, AutoCloseable {
             later(DAMAGE_PAUSE_MILLIS, () -> looking.set(false));
           }
         });
+  }
+
+  private static String unreadable(ReadHole hole) {
+    return "positions " + hole.from() + " to " + hole.to() + " cannot be read";
   }
 
   @Override

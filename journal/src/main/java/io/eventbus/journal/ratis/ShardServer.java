@@ -77,6 +77,9 @@ final class ShardServer implements AutoCloseable {
      */
     default void onBehind(long begin) {}
 
+    /** Called when rows of a journal cannot be read, on any thread; must not block. */
+    default void onDamage(int journal, String problem) {}
+
     /** Called once when the shard cannot go on, on any thread; must not block. */
     void onFailure(Throwable cause);
   }
@@ -234,7 +237,9 @@ final class ShardServer implements AutoCloseable {
             deadlines);
     gate = opened;
     Leadership leading =
-        new Leadership(group, () -> new ShardDuties(store, opened::submit, () -> catalog, clock));
+        new Leadership(
+            group,
+            () -> new ShardDuties(store, opened::submit, () -> catalog, clock, observer::onDamage));
     leadership = leading;
     if (network == null) {
       // The time of its duties begins now.

@@ -53,6 +53,11 @@ class DamagedReplicaTest {
       TestReplicas.until("the replica has the events", () -> has(node, 2));
       publish(replicas.leader(), 3);
       TestReplicas.until("the replica has the next event", () -> has(node, 3));
+      assertThat(node.told().get(0)).startsWith("failed ");
+      assertThat(node.told().get(1)).startsWith("copying ");
+      String source = node.told().get(1).substring("copying ".length());
+      assertThat(node.told().subList(2, node.told().size()))
+          .containsExactly("copied " + source, "opened");
     }
   }
 

@@ -48,6 +48,7 @@ class ReplicaCopyTest {
   private final Map<String, CopySource> sources = new TreeMap<>();
   private final List<ShardStore> stores = new ArrayList<>();
   private CompletableFuture<Void> stopped = new CompletableFuture<>();
+  private final ToldEvents events = new ToldEvents();
 
   ReplicaCopyTest(@TempDir Path root) {
     this.root = root;
@@ -160,7 +161,8 @@ class ReplicaCopyTest {
                 source.answer(self, request).toCompletableFuture());
           }
         },
-        stopped);
+        stopped,
+        events);
   }
 
   private static void copyTree(Path from, Path to) {
@@ -328,12 +330,16 @@ class ReplicaCopyTest {
     assertThat(first.run()).isFalse();
     assertThat(Objects.requireNonNull(first.status().copy()).problem())
         .contains("bus-b~1: DAMAGED: chunk of journal 1 at position 201: CRC32C");
+    assertThat(events.told()).first().isEqualTo("copying bus-b~1");
+    assertThat(events.told().get(1)).startsWith("copyFailed bus-b~1: DAMAGED: ");
+    events.told().clear();
 
     offer("bus-c~1", root.resolve("source"));
     stopped = new CompletableFuture<>();
     ReplicaCopy second = copy(target, (kind, answer) -> answer);
     assertThat(second.run()).isTrue();
     assertWhole(target);
+    assertThat(events.told()).endsWith("copying bus-c~1", "copied bus-c~1");
   }
 
   @Test

@@ -227,7 +227,9 @@ class ShardDutiesTest {
     }
     // An index that can be made anew, and a chunk of which nothing can be read.
     damage(Keys.chunkIndex(1, 1), Keys.chunkIndex(1, 3), Keys.chunk(1, 3));
+    ToldEvents events = new ToldEvents();
     try (ShardJournals journals = open()) {
+      journals.listen(events);
       RecordResult unused =
           TestShards.await(
               journals.change(1, TestShards.definition("orders", new Retention(0, 0, 10))));
@@ -239,6 +241,7 @@ class ShardDutiesTest {
           .extracting(Read::position)
           .endsWith(24L, 25L, 26L);
     }
+    assertThat(events.told()).singleElement().asString().startsWith("damaged orders ");
   }
 
   @Test
@@ -301,7 +304,8 @@ class ShardDutiesTest {
                     : shard.gate().submit(record);
               },
               shard::catalog,
-              new ShardClock(wall.get(), wall::get, System::nanoTime));
+              new ShardClock(wall.get(), wall::get, System::nanoTime),
+              (journal, problem) -> {});
       duties.begin();
       wall.addAndGet(5_000);
       assertThatThrownBy(duties::perform)

@@ -44,6 +44,7 @@ final class TestReplicas implements AutoCloseable {
     private final boolean voter;
     private @Nullable LinkNode links;
     private @Nullable ShardJournals journals;
+    private final ToldEvents events = new ToldEvents();
 
     Node(String bus, int port, boolean voter) {
       this.bus = bus;
@@ -65,6 +66,11 @@ final class TestReplicas implements AutoCloseable {
 
     ShardJournals journals() {
       return Objects.requireNonNull(journals, bus + " is up");
+    }
+
+    /** Returns what its replicas have told. */
+    List<String> told() {
+      return events.told();
     }
 
     ShardStatus status() {
@@ -206,7 +212,8 @@ final class TestReplicas implements AutoCloseable {
                     node.id(),
                     new ShardReplicas(links, members),
                     alone.resources(),
-                    alone.tuning())));
+                    alone.tuning())),
+            opened -> opened.listen(node.events));
   }
 
   /** Opens the store of a bus that is stopped. */

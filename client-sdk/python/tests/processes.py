@@ -87,9 +87,12 @@ class Process:
         assert self._ready.wait(60), self.log
         assert self.url, self.log
 
-    def stop(self) -> None:
+    def kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
         self._process.wait(20)
+
+    def stop(self) -> None:
+        self.kill()
         self._reader.join(20)
         assert self._process.stderr is not None
         self._process.stderr.close()

@@ -5,9 +5,9 @@ set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 # Bytes of a page's bundle, minified and gzipped: without more, with calls, and with consumers of durable topics. Publishing to durable topics, with
 # its options and answers, and the places at which consumers plug in are in each of them.
-most=29900
+most=29920
 most_services=36800
-most_durable=34300
+most_durable=34530
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 fail() { echo "check-package: $1" >&2; exit 1; }

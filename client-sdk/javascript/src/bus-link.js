@@ -467,7 +467,7 @@ export class BusLink {
       this.#parts.outbox.confirmed(confirm);
     } else if (typeCode === TYPE.SUBSCRIBE || typeCode === TYPE.REGISTER || typeCode === TYPE.CONSUME) {
       if (typeCode === TYPE.CONSUME) {
-        this.#parts.durable?.accepted(about, confirm.topic, this);
+        this.#parts.durable?.accepted(confirm, this);
       }
       // A standby confirms nothing for the application: the client may stay at its bus, which may still refuse.
       (this.#standby ?? this.#parts.registry).confirmed(about);

@@ -71,7 +71,7 @@
  * @typedef {object} DurablePort
  * @property {(type: number, body: import('./wire/reader.js').Reader, bytes: number, link: import('./bus-link.js').BusLink) => boolean} frame reads a
  *   frame of that many bytes; false if it is not one for consumers
- * @property {(id: number, journal: string, link: import('./bus-link.js').BusLink) => void} accepted a bus has accepted a consumer
+ * @property {(confirm: import('./wire/frames.js').Confirm, link: import('./bus-link.js').BusLink) => void} accepted a bus has accepted a consumer
  * @property {(id: number, failure: EventBusError, link: import('./bus-link.js').BusLink) => boolean} refused the bus has refused or ended a consumer;
  *   returns whether a call waits for it
  * @property {(id: number, link: import('./bus-link.js').BusLink) => void} refusedAhead the bus that the client is about to move to has done so

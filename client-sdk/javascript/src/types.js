@@ -272,7 +272,8 @@
  * @typedef {'FIRST' | 'NEW' | 'LATEST_VALUES' | {position: number} | {time: Date | number}} Start
  *
  * Reason why a consumer does not get events: `RETENTION`, the journal has removed its oldest events before; `PURGED`, an operator has removed them;
- * `EXPIRED`, they are past their time to live; `DAMAGED`, they cannot be read from any disk.
+ * `EXPIRED`, they are past their time to live; `DAMAGED`, they cannot be read from any disk; `DELETED`, their journal was deleted, and one was created
+ * again under its name: events that follow have the positions of the new one, where the consumer begins at its start.
  * @typedef {typeof import('./wire/names.js').TRUNCATED_REASONS[number]} TruncatedReason
  *
  * Events of durable topics that a consumer does not get.

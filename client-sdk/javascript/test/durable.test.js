@@ -509,6 +509,78 @@ test('a replay goes on behind what it has got', async () => {
   assert.equal((await reconnect()).from, 51);
 });
 
+/** The answer to a Consume of a creation of the journal. */
+const ofCreation = creation => ['CONFIRM', { typeCode: 16, about: 1, topic: 'shop', receivers: -1, position: 0, creation }];
+
+test('nothing of a deleted journal counts in the one that was created again', async () => {
+  const handled = [];
+  const inHand = gate();
+  const told = [];
+  const { client, env } = await connected();
+  client.on('truncated', ({ from, to, reason }) => told.push([from, to, reason]));
+  const onTruncated = ({ from, to, reason }) => void handled.push(`truncated ${from}..${to} ${reason}`);
+  const consumer = durable(client, 'billing', { from: 'FIRST', onTruncated }, async event => {
+    handled.push(`${event.position} ${event.text()}`);
+    if (event.text() === 'a') {
+      await inHand.promise;
+    }
+  });
+  await settle();
+  env.bus.send(...ofCreation(79));
+  env.bus.send('FEED', { id: 1, from: 1, to: 2, frames: [stored(1, 'a', 'b')] });
+  env.bus.send('FEED', { id: 1, from: 3, to: 5, frames: [stored(3, 'c')] });
+  await settle();
+  env.bus.end();
+  await env.advance(1000);
+  const [consume] = env.bus.of('CONSUME');
+  assert.deepEqual([consume.creation, consume.otherStart, consume.otherFrom], [79, 'FIRST', 0]);
+  env.bus.send(...ofCreation(80));
+  env.bus.send('FEED', { id: 1, from: 1, to: 2, frames: [stored(1, 'x', 'y')] });
+  await settle();
+  inHand.resolve();
+  await settle();
+  assert.deepEqual(handled, ['1 a', 'truncated 1..5 DELETED', '1 x', '2 y']);
+  assert.deepEqual(told, [[1, 5, 'DELETED']]);
+  await env.advance(100);
+  assert.deepEqual(env.bus.of('SETTLE').map(f => [f.upTo, f.creation]), [[1, 80], [2, 80]]);
+  assert.deepEqual([consumer.position, consumer.counters().bufferedBytes], [2, 0]);
+});
+
+test('an event of a deleted journal does not come again after a failure', async () => {
+  const handler = noting();
+  handler.failsAt = 'a';
+  const { client, env } = await connected();
+  durable(client, 'billing', { onTruncated: handler.onTruncated }, handler);
+  await settle();
+  env.bus.send(...ofCreation(79));
+  env.bus.send('FEED', { id: 1, from: 1, to: 1, frames: [stored(1, 'a')] });
+  await settle();
+  env.bus.send('PROBLEM', { code: 'REPLACED', about: 1, typeCode: 16 });
+  env.bus.send(...ofCreation(80));
+  env.bus.send('FEED', { id: 1, from: 1, to: 1, frames: [stored(1, 'x')] });
+  await settle();
+  assert.deepEqual(handler.handled, ['failed a', 'truncated 1..1 DELETED', '1 x']);
+});
+
+test('a reader counts nothing of a deleted journal, and a bus that is behind feeds nothing more', async () => {
+  const { client, env, bus } = await connected();
+  const reader = durable(client, 'billing')[Symbol.asyncIterator]();
+  await settle();
+  bus.send(...ofCreation(79));
+  bus.send('FEED', { id: 1, from: 1, to: 2, frames: [stored(1, 'a', 'b')] });
+  assert.equal((await reader.next()).value.text(), 'a');
+  bus.send('CHANGE_BUS', { urls: ['ws://two/bus'], token: 'move' });
+  await settle();
+  const other = env.bus;
+  assert.notEqual(other, bus);
+  other.send(...ofCreation(80));
+  bus.send('FEED', { id: 1, from: 3, to: 3, frames: [stored(3, 'c')] });
+  other.send('FEED', { id: 1, from: 1, to: 1, frames: [stored(1, 'x')] });
+  assert.equal((await reader.next()).value.text(), 'x');
+  await env.advance(100);
+  assert.deepEqual([...bus.of('SETTLE'), ...other.of('SETTLE')], []);
+});
+
 test('one that stands by takes over where the others have come', async () => {
   const handler = noting();
   const { env, bus, feed, settled, consumer, reconnect, of } = await consuming(client => durable(client, 'billing', handler));

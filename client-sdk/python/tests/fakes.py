@@ -148,8 +148,8 @@ class Consumer:
         self.ready = FakeWaiter()
         self.reader = FeedReader(state)
 
-    def confirm(self, journal: str = "shop") -> bytes:
-        return Confirm(Consume.CODE, self.id, journal).frame()
+    def confirm(self, journal: str = "shop", creation: int = 0) -> bytes:
+        return Confirm(Consume.CODE, self.id, journal, creation=creation).frame()
 
     def feed(self, first: int, last: int, *frames: bytes, head: int = 0) -> bytes:
         return Feed(self.id, first, last, max(head, last), b"".join(frames)).frame()

@@ -83,6 +83,8 @@ class Bus:
         self.producer = 77
         #: True to have durable topics; each event gets the position 7.
         self.durable = False
+        #: Creation of the journal that consumers read.
+        self.creation = 79
         #: Connections of consumers by their ids; a test feeds them.
         self.consumers: dict[int, ServerConnection] = {}
         #: Life of a token in seconds; 0 for no expiry.
@@ -167,7 +169,7 @@ class Bus:
             if frame.filter == self.forbidden:
                 return [Problem(BusCode.FORBIDDEN, "not this", False, frame.id, Consume.CODE).frame()]
             self.consumers[frame.id] = ws
-            return [Confirm(Consume.CODE, frame.id, frame.journal or "shop").frame()]
+            return [Confirm(Consume.CODE, frame.id, frame.journal or "shop", creation=self.creation).frame()]
         if isinstance(frame, (Barrier, Echo)):
             return [frame.frame()]
         return await self._answer_call(ws, frame)
@@ -229,6 +231,12 @@ class Bus:
                 message = self._held[ws].popleft()
                 self._room[ws] -= len(message)
                 await ws.send(message)
+
+    async def create_again(self, id: int = 1) -> None:
+        """Tells a consumer that it reads another creation of its journal from now on."""
+        self.creation += 1
+        self.seen.clear()
+        await self.consumers[id].send(Confirm(Consume.CODE, id, "shop", creation=self.creation).frame())
 
     async def feed(self, first: int, last: int, *events: bytes, id: int = 1, head: int = 0) -> None:
         """Feeds a consumer."""

@@ -455,3 +455,62 @@ def test_a_consumer_goes_on_after_a_lost_connection() -> None:
             assert billing.counters().duplicates == 3
 
     run(test)
+
+
+def test_nothing_of_a_deleted_journal_counts_in_the_one_that_was_created_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+
+    async def test(bus: Bus) -> None:
+        bus.durable = True
+        in_hand = asyncio.Event()
+        got: list[str] = []
+
+        async def handle(event: Event) -> None:
+            got.append(event.text())
+            if event.text() == "a":
+                await in_hand.wait()
+            elif event.text() == "fails":
+                raise LookupError
+
+        def missing(truncated: Truncated) -> None:
+            got.append(f"{truncated.first}..{truncated.last} {truncated.reason.name}")
+
+        async with connect(bus) as client:
+            billing = await client.durable("billing", handler=handle, on_truncated=missing)
+            await bus.feed(1, 9, stored(1, b"a", b"b"))
+            await bus.until(lambda: got == ["a"])
+            await bus.create_again()
+            await bus.feed(1, 2, stored(1, b"x", b"y"))
+            await bus.until(lambda: billing.lag() == 2)
+            in_hand.set()
+            await bus.until(lambda: settled(bus) == 2)
+            assert got == ["a", "1..9 DELETED", "x", "y"]
+            assert {(f.up_to, f.creation) for f in bus.of(Settle)} <= {(1, bus.creation), (2, bus.creation)}
+            got.clear()
+            await bus.feed(3, 3, stored(3, b"fails"))
+            await bus.until(lambda: len(got) > 3)
+            await bus.create_again()
+            await bus.feed(1, 1, stored(1, b"z"))
+            await bus.until(lambda: settled(bus) == 1)
+            assert got[-2:] == ["3..3 DELETED", "z"]
+            assert billing.position == 1
+
+    run(test)
+
+
+def test_a_loop_counts_nothing_of_a_deleted_journal() -> None:
+    async def test(bus: Bus) -> None:
+        bus.durable = True
+        async with connect(bus) as client, client.durable("billing") as billing:
+            await bus.feed(1, 3, stored(1, b"a", b"b", b"c"))
+            assert (await billing.get()).text() == "a"
+            await bus.create_again()
+            await bus.feed(1, 2, stored(1, b"x", b"y"))
+            await bus.until(lambda: billing.lag() == 2)
+            assert (await billing.get()).text() == "x"
+            assert billing.position == 0
+            assert (await billing.get()).text() == "y"
+            await bus.until(lambda: settled(bus) == 1)
+            assert billing.position == 1
+
+    run(test)

@@ -52,7 +52,18 @@ def test_a_durable_subscription_is_consumed_and_settled() -> None:
     d, s = connected()
     billing = d.consume()
     assert s.take() == [
-        Consume(billing.id, "a.>", "shop", "billing", ConsumeMode.EXCLUSIVE, ConsumeStart.FIRST, 0, WINDOW)
+        Consume(
+            billing.id,
+            "a.>",
+            "shop",
+            "billing",
+            ConsumeMode.EXCLUSIVE,
+            ConsumeStart.FIRST,
+            0,
+            WINDOW,
+            0,
+            ConsumeStart.FIRST,
+        )
     ]
     assert not billing.ready.done()
     d.say(s, billing.confirm(), billing.feed(1, 0))
@@ -341,6 +352,54 @@ def test_what_was_settled_is_settled_again_after_a_lost_connection() -> None:
     assert settled(s) == []  # it stands by
     d.say(s, billing.feed(1, 0))
     assert settled(s) == [2]
+
+
+def test_nothing_of_a_deleted_journal_counts_in_the_one_that_was_created_again() -> None:
+    d, s = connected()
+    billing = d.consume()
+    d.say(s, billing.confirm(creation=79), billing.feed(1, 2, stored(1, b"a", b"b")))
+    d.say(s, billing.feed(3, 5, stored(3, b"c")))
+    assert billing.take() == [(1, b"a"), (2, b"b")]
+    billing.state.handle(1)
+    s = d.reconnect(durable=True)
+    [consume] = s.take(Consume)
+    assert (consume.creation, consume.other_start, consume.other_first) == (79, ConsumeStart.FIRST, 0)
+    d.say(s, billing.confirm(creation=80), billing.feed(1, 2, stored(1, b"x", b"y")))
+    assert d.of(Truncated) == [Truncated("a.>", 2, 5, TruncatedReason.DELETED)]
+    assert billing.reader.is_stale
+    assert (billing.state.handled, settled(s)) == (0, [])
+    billing.reader.drop()
+    assert billing.everything() == [Truncated("a.>", 2, 5, TruncatedReason.DELETED), (1, b"x"), (2, b"y")]
+    d.advance(1)
+    assert s.take(Settle) == [Settle(billing.id, 2, False, 80)]
+    assert billing.state.queued_bytes == 0
+    # A bus that tells no creation changes nothing.
+    s = d.reconnect(durable=True)
+    assert [c.creation for c in s.take(Consume)] == [80]
+    d.say(s, billing.confirm(), billing.feed(3, 3, stored(3, b"z")))
+    assert billing.everything() == [(3, b"z")]
+    assert len(d.of(Truncated)) == 1
+
+
+def test_a_bus_that_still_has_the_deleted_journal_feeds_nothing_more() -> None:
+    d, s = connected()
+    replay = d.consume(name="", start=Start.position(1))
+    d.say(s, replay.confirm(creation=79), replay.feed(1, 1, stored(1, b"a")))
+    assert replay.everything() == [(1, b"a")]
+    d.say(s, change_bus("ws://two/bus"))
+    new = d.sockets[-1]
+    d.welcome(new, durable=True, bus="bus-2")
+    [consume] = new.take(Consume)
+    assert (consume.first, consume.creation, consume.other_start, consume.other_first) == (
+        2,
+        79,
+        ConsumeStart.POSITION,
+        1,
+    )
+    d.say(new, replay.confirm(creation=80))
+    d.say(s, replay.feed(2, 2, stored(2, b"b")), replay.truncated(3, 4))
+    d.say(new, replay.feed(1, 1, stored(1, b"x")))
+    assert replay.everything() == [Truncated("a.>", 2, 2, TruncatedReason.DELETED), (1, b"x")]
 
 
 def test_a_replay_goes_on_behind_what_it_has_got() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -129,3 +130,40 @@ def test_a_consumer_that_is_garbage_is_ended(bus: Bus) -> None:
     with connect(bus.url, proxy=None) as client:
         client.durable("billing")
         bus.wait(lambda: bus.of(Unsubscribe))
+
+
+def test_a_loop_counts_nothing_of_a_deleted_journal(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durable, "NOTE_INTERVAL", 0)
+    with connect(bus.url, proxy=None) as client, client.durable("billing") as billing:
+        wait(bus, bus.feed(1, 3, stored(1, b"a", b"b", b"c")))
+        assert billing.get(5).text() == "a"
+        wait(bus, bus.create_again())
+        wait(bus, bus.feed(1, 3, stored(1, b"x", b"y", b"z")))
+        bus.wait(lambda: billing.lag() == 3)
+        assert billing.position == 0
+        assert billing.get(5).text() == "x"
+        assert billing.position == 0
+        assert billing.get(5).text() == "y"
+        assert billing.position == 1
+        wait(bus, bus.create_again())
+        wait(bus, bus.feed(1, 1, stored(1, b"new")))
+        bus.wait(lambda: billing.lag() == 1)
+        # What is settled without another event is of the deleted one, too.
+        billing.settle()
+        assert billing.position == 0
+        assert billing.get(5).text() == "new"
+        billing.settle()
+        bus.wait(lambda: settled(bus) == 1)
+        assert billing.position == 1
+
+
+def test_a_reader_that_waits_begins_in_the_journal_that_was_created_again(bus: Bus) -> None:
+    with connect(bus.url, proxy=None) as client, client.durable("billing") as billing, ThreadPoolExecutor() as pool:
+        wait(bus, bus.feed(1, 3, stored(1, b"a", b"b", b"c")))
+        assert [billing.get(5).text() for _ in range(3)] == ["a", "b", "c"]
+        waiting = pool.submit(billing.get, 5)
+        bus.wait(lambda: settled(bus) == 3)
+        wait(bus, bus.create_again())
+        wait(bus, bus.feed(1, 1, stored(1, b"x")))
+        assert waiting.result(10).text() == "x"
+        assert billing.position == 0

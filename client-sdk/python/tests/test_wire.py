@@ -100,8 +100,8 @@ def test_a_confirmation_has_its_receivers() -> None:
     told = Confirm(PUBLISH, 2, "a", 3).encode()
     assert Confirm.read(Reader(told)).receivers == 3
     # Of a bus without durable topics, and of one that tells no receivers.
-    assert Confirm.read(Reader(told[:-2])).receivers == 3
-    assert Confirm.read(Reader(told[:-3])).receivers == -1
+    assert Confirm.read(Reader(told[:-3])).receivers == 3
+    assert Confirm.read(Reader(told[:-4])).receivers == -1
 
 
 def test_a_feed_has_deliveries_and_frames_of_later_versions() -> None:

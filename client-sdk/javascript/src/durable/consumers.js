@@ -9,6 +9,7 @@ import { DurableSubscription } from './subscription.js';
 /** @import {DurableHome} from '../internal.js' */
 /** @import {DurableHandler} from '../types.js' */
 /** @import {Feed} from '../wire/durable-frames.js' */
+/** @import {Confirm} from '../wire/frames.js' */
 /** @import {Reader} from '../wire/reader.js' */
 /** @import {ConsumeSettings} from './options.js' */
 
@@ -157,12 +158,11 @@ export class Consumers {
 
   /**
    * Handles the bus's acceptance of a consumer.
-   * @param {number} id
-   * @param {string} journal that it reads
+   * @param {Confirm} confirm
    * @param {BusLink} link
    */
-  accepted(id, journal, link) {
-    this.#byId.get(id)?.accepted(journal, link);
+  accepted(confirm, link) {
+    this.#byId.get(confirm.about)?.accepted(confirm, link);
   }
 
   /**

@@ -15,6 +15,8 @@
  * @template L a connection
  */
 export class FeedProgress {
+  /** Creation of the journal that the positions are of; 0 while it is not known. */
+  creation = 0;
   /** Set when the bus has told where the consumer begins. */
   isKnown = false;
   /** Last position that was fed, and last one up to which everything is handled; 0 before the first. */
@@ -29,6 +31,9 @@ export class FeedProgress {
   #bufferBytes;
   /** @type {Map<L, FeedCredit>} */
   #credits = new Map();
+  // Connections over which frames of an earlier creation of the journal may come.
+  /** @type {Set<L>} */
+  #outdated = new Set();
   // Least limit of any `Consume`: the bus that answers was told as much or more. Credit that repeats a part of that does no harm; credit that was taken
   // for granted would be awaited for ever.
   #asked;
@@ -36,6 +41,19 @@ export class FeedProgress {
   /** @param {number} bufferBytes maximum of buffered bytes; one frame may exceed it */
   constructor(bufferBytes) {
     this.#bufferBytes = this.#asked = bufferBytes;
+  }
+
+  /**
+   * @param {number} creation
+   * @returns {FeedProgress<L>} that of another creation of the journal
+   */
+  again(creation) {
+    /** @type {FeedProgress<L>} */
+    const next = new FeedProgress(this.#bufferBytes);
+    next.#asked = this.#asked;
+    next.creation = creation;
+    next.#outdated = new Set([...this.#outdated, ...this.#credits.keys()]);
+    return next;
   }
 
   get #room() {
@@ -58,6 +76,7 @@ export class FeedProgress {
    * @returns {FeedCredit}
    */
   accepted(link) {
+    this.#outdated.delete(link);
     let credit = this.#credits.get(link);
     if (!credit) {
       credit = { received: 0, limit: this.#asked, isNew: true };
@@ -68,6 +87,7 @@ export class FeedProgress {
 
   /** @param {L} link that has ended, or whose bus has ended the consumer */
   lost(link) {
+    this.#outdated.delete(link);
     this.#credits.delete(link);
   }
 
@@ -78,8 +98,12 @@ export class FeedProgress {
    * @param {number} bytes that count against the credit
    * @param {number} head last position of the journal
    * @param {boolean} isNamed whether the bus remembers what is settled
+   * @returns {boolean} false for a frame of an earlier creation of the journal
    */
   arrived(link, from, bytes, head, isNamed) {
+    if (this.#outdated.has(link)) {
+      return false;
+    }
     this.head = Math.max(this.head, head);
     const credit = this.accepted(link);
     credit.received += bytes;
@@ -94,6 +118,7 @@ export class FeedProgress {
         this.covered = Math.max(this.covered, from - 1);
       }
     }
+    return true;
   }
 
   /** @param {number} position up to which everything is handled, here or by another consumer */

@@ -14,6 +14,7 @@ import { FeedProgress } from './progress.js';
 /** @import {DurableHome} from '../internal.js' */
 /** @import {DurableCounters, DurableHandler, Truncated, TruncatedReason} from '../types.js' */
 /** @import {Feed} from '../wire/durable-frames.js' */
+/** @import {Confirm} from '../wire/frames.js' */
 /** @import {ConsumeSettings} from './options.js' */
 
 /**
@@ -313,7 +314,7 @@ export class DurableSubscription {
       while (this.#isHandled(item.events[item.next])) {
         item.next++;
       }
-      if (item.truncated ? this.#settings.onTruncated && item.to > this.#progress.handled : item.next < item.events.length) {
+      if (item.truncated ? this.#settings.onTruncated && (item.to === 0 || item.to > this.#progress.handled) : item.next < item.events.length) {
         return item;
       }
       this.#done(item);
@@ -385,7 +386,7 @@ export class DurableSubscription {
         continue;
       }
       const event = /** @type {BusEvent} */ (item.events[item.next]);
-      if (await this.#succeeds(() => handler(event), event)) {
+      if (await this.#succeeds(() => handler(event), item, event)) {
         this.#handled(1);
       }
     }
@@ -401,7 +402,7 @@ export class DurableSubscription {
   /** @param {Item} item the first one */
   async #miss(item) {
     const { onTruncated } = this.#settings;
-    if (await this.#succeeds(() => onTruncated?.(/** @type {Truncated} */ (item.truncated)), null)) {
+    if (await this.#succeeds(() => onTruncated?.(/** @type {Truncated} */ (item.truncated)), item, null)) {
       this.#done(item);
     }
   }
@@ -409,17 +410,18 @@ export class DurableSubscription {
   /**
    * Calls the application, again after each failure.
    * @param {() => void | Promise<void>} call
-   * @param {BusEvent | null} event
+   * @param {Item} item which is first as long as its journal is there
+   * @param {BusEvent | null} event of it
    * @returns {Promise<boolean>} whether it has returned, and what it has handled counts
    */
-  async #succeeds(call, event) {
-    for (let failures = 0; !this.#isOver && !this.#isHandled(event); failures++) {
+  async #succeeds(call, item, event) {
+    for (let failures = 0; !this.#isOver && item === this.#queue.first && !this.#isHandled(event); failures++) {
       try {
         const pending = call();
         if (pending !== undefined) {
           await pending;
         }
-        return !this.#isEnded && !this.#isGivenUp;
+        return !this.#isEnded && !this.#isGivenUp && item === this.#queue.first;
       } catch (thrown) {
         this.#counts.failed++;
         this.#listener.failed(this, thrown, event);
@@ -448,16 +450,28 @@ export class DurableSubscription {
   // ---- What the bus says
 
   /**
-   * Records the journal that the bus has found.
-   * @param {string} journal
+   * Records the journal that the bus has found; begins again if it was deleted, and created again.
+   * @param {Confirm} confirm
    * @param {BusLink} link
    * @internal
    */
-  accepted(journal, link) {
-    this.#journal = journal;
+  accepted({ topic, creation }, link) {
+    const before = this.#progress;
+    this.#journal = topic;
     this.#endedAt.delete(link);
+    before.creation ||= creation;
+    if (creation !== before.creation && creation) {
+      this.#clear();
+      this.#resume();
+      this.#progress = before.again(creation);
+      if (before.isKnown) {
+        const from = before.handled + 1;
+        this.#missing({ filter: this.filter, from, to: Math.max(from, before.head), reason: 'DELETED' }, 0);
+      }
+    }
     this.#progress.accepted(link);
     this.#grant();
+    this.#pump();
   }
 
   /**
@@ -471,7 +485,9 @@ export class DurableSubscription {
    */
   fed(link, { from, to, head }, bytes, runs, read) {
     const progress = this.#progress;
-    this.#reached(link, from, bytes, head);
+    if (!this.#reached(link, from, bytes, head)) {
+      return;
+    }
     const known = progress.covered;
     const duplicates = runs.reduce((sum, { position, count }) => sum + Math.max(0, Math.min(count, known - position + 1)), 0);
     this.#counts.duplicates += duplicates;
@@ -498,8 +514,7 @@ export class DurableSubscription {
    * @internal
    */
   truncated(link, from, to, reason) {
-    this.#reached(link, from, 0, to);
-    if (to > this.#progress.covered) {
+    if (this.#reached(link, from, 0, to) && to > this.#progress.covered) {
       this.#missed(from, to, reason);
     }
     this.#pump();
@@ -511,12 +526,14 @@ export class DurableSubscription {
    * @param {number} from
    * @param {number} bytes
    * @param {number} head
+   * @returns {boolean} whether it is for this consumer
    */
   #reached(link, from, bytes, head) {
-    this.#progress.arrived(link, from, bytes, head, this.name !== '');
-    if (from > this.#progress.covered + 1) {
+    const isOurs = this.#progress.arrived(link, from, bytes, head, this.name !== '');
+    if (isOurs && from > this.#progress.covered + 1) {
       this.#missed(1, from - 1, 'UNKNOWN');
     }
+    return isOurs;
   }
 
   /**
@@ -532,10 +549,27 @@ export class DurableSubscription {
     if (this.#last && before?.reason === reason && this.#last !== this.#queue.first) {
       this.#last.truncated = { ...before, to };
       this.#last.to = to;
+      this.#listener.truncated(this, truncated);
     } else {
-      this.#push({ to, bytes: AROUND_ITEM, read: null, known: 0, events: NONE, next: 0, truncated });
+      this.#missing(truncated, to);
     }
+  }
+
+  /**
+   * @param {Truncated} truncated
+   * @param {number} to last position that it covers; 0 for those of a deleted journal
+   */
+  #missing(truncated, to) {
+    this.#push({ to, bytes: AROUND_ITEM, read: null, known: 0, events: NONE, next: 0, truncated });
     this.#listener.truncated(this, truncated);
+  }
+
+  /** Drops what waits. */
+  #clear() {
+    this.#queue.clear();
+    this.#last = null;
+    this.#given = 0;
+    this.#progress.buffered = 0;
   }
 
   /** @param {Item} item */
@@ -574,7 +608,7 @@ export class DurableSubscription {
   }
 
   #settlement() {
-    return encodeSettle(this.id, this.#progress.handled, false);
+    return encodeSettle(this.id, this.#progress.handled, false, this.#progress.creation);
   }
 
   /**
@@ -660,10 +694,7 @@ export class DurableSubscription {
     const { env } = this.#home;
     env.clearTimeout(/** @type {never} */ (this.#settleTimer));
     env.clearTimeout(/** @type {never} */ (this.#askTimer));
-    this.#queue.clear();
-    this.#last = null;
-    this.#given = 0;
-    this.#progress.buffered = 0;
+    this.#clear();
     this.#release();
     this.#failure ??= failure ?? undefined;
     this.#ready.reject(failure ?? new EventBusError('CLOSED', `${this} has ended`));
@@ -734,8 +765,10 @@ export class DurableSubscription {
   get beginFrame() {
     const { id, name, filter } = this;
     const goesOn = name === '' && this.#progress.isKnown;
+    const { start: otherStart, from: otherFrom } = this.#settings;
     const { start, from } = goesOn ? { start: /** @type {const} */ ('POSITION'), from: this.#progress.covered + 1 } : this.#settings;
-    return encodeConsume({ id, filter, journal: this.#journal, name, mode: 'EXCLUSIVE', start, from, limit: this.#progress.ask() });
+    const { creation } = this.#progress;
+    return encodeConsume({ id, filter, journal: this.#journal, name, mode: 'EXCLUSIVE', start, from, limit: this.#progress.ask(), creation, otherStart, otherFrom });
   }
 
   /**

@@ -15,6 +15,9 @@ import * as TYPE from './type.js';
  * @property {typeof CONSUME_STARTS[number]} start
  * @property {number} from a position, or µs since the epoch; 0 where the start needs neither
  * @property {number} limit bytes of Feed frames
+ * @property {number} creation of the journal that was read; 0 for none
+ * @property {typeof CONSUME_STARTS[number]} otherStart start in another creation
+ * @property {number} otherFrom as `from`
  *
  * @typedef {object} Ask
  * @property {number} id
@@ -28,7 +31,7 @@ import * as TYPE from './type.js';
  * @param {Consume} consume
  * @returns {Uint8Array} frame 016
  */
-export const encodeConsume = ({ id, filter, journal, name, mode, start, from, limit }) => frame(TYPE.CONSUME, body => {
+export const encodeConsume = ({ id, filter, journal, name, mode, start, from, limit, creation, otherStart, otherFrom }) => frame(TYPE.CONSUME, body => {
   body.long(id);
   body.string(filter);
   body.string(journal);
@@ -37,18 +40,23 @@ export const encodeConsume = ({ id, filter, journal, name, mode, start, from, li
   body.long(CONSUME_STARTS.indexOf(start));
   body.long(from);
   body.long(limit);
+  body.long(creation);
+  body.long(CONSUME_STARTS.indexOf(otherStart));
+  body.long(otherFrom);
 });
 
 /**
  * @param {number} id of the consumer
  * @param {number} upTo a position
  * @param {boolean} confirm whether the bus is to answer
+ * @param {number} creation of the journal; 0 for any
  * @returns {Uint8Array} frame 018
  */
-export const encodeSettle = (id, upTo, confirm) => frame(TYPE.SETTLE, body => {
+export const encodeSettle = (id, upTo, confirm, creation) => frame(TYPE.SETTLE, body => {
   body.long(id);
   body.long(upTo);
   body.boolean(confirm);
+  body.long(creation);
 });
 
 /**

@@ -258,6 +258,7 @@ export const decodeProblem = body => ({
  * @property {number} receivers that the events were queued for, -1 where the bus does not tell
  * @property {number} position of the last event in its journal, 0 for none or unknown
  * @property {boolean} repeated whether the bus had stored some of the events before
+ * @property {number} creation of the journal, 0 for none or unknown
  */
 
 /**
@@ -277,6 +278,7 @@ export const decodeConfirm = body => {
     receivers: typeCode === TYPE.PUBLISH ? receivers : -1,
     position: body.done ? 0 : atLeast(body, 'position', 0),
     repeated: !body.done && body.boolean('repeated'),
+    creation: body.done ? 0 : atLeast(body, 'creation', 0),
   };
 };
 

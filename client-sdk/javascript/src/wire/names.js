@@ -29,6 +29,6 @@ export const CONSUME_MODES = /** @type {const} */ (['UNKNOWN', 'EXCLUSIVE']);
 export const CONSUME_STARTS = /** @type {const} */ (['UNKNOWN', 'FIRST', 'NEW', 'LATEST_VALUES', 'POSITION', 'TIME']);
 
 /** Reasons why a consumer does not get events. */
-export const TRUNCATED_REASONS = /** @type {const} */ (['UNKNOWN', 'RETENTION', 'PURGED', 'EXPIRED', 'DAMAGED']);
+export const TRUNCATED_REASONS = /** @type {const} */ (['UNKNOWN', 'RETENTION', 'PURGED', 'EXPIRED', 'DAMAGED', 'DELETED']);
 
 export const CHANGE_REASONS = /** @type {const} */ (['OVERLOAD', 'DRAIN', 'OPERATOR']);

@@ -85,7 +85,7 @@ const BODIES = {
     w.long(typeCode);
     w.string(topic);
   },
-  CONFIRM(w, { typeCode, about, topic = '', receivers = undefined, position = undefined, repeated = false }) {
+  CONFIRM(w, { typeCode, about, topic = '', receivers = undefined, position = undefined, repeated = false, creation = undefined }) {
     w.long(typeCode);
     w.long(about);
     w.string(topic);
@@ -95,6 +95,9 @@ const BODIES = {
     if (position !== undefined) {
       w.long(position);
       w.boolean(repeated);
+    }
+    if (creation !== undefined) {
+      w.long(creation);
     }
   },
   GAP(w, { topic = 'a.b', producer = 5n, from, to, reason = 'QUEUE_FULL' }) {
@@ -249,9 +252,15 @@ const READERS = {
   [TYPE.CONSUME]: r => ({
     frame: 'CONSUME', id: r.long('id'), filter: r.string('filter'), journal: r.string('journal'), name: r.string('name'), mode: r.int('mode'),
     start: CONSUME_STARTS[r.int('start')], from: r.long('from'), limit: r.long('limit'),
+    ...ofCreation(r.long('creation'), { otherStart: CONSUME_STARTS[r.int('otherStart')], otherFrom: r.long('otherFrom') }),
   }),
-  [TYPE.SETTLE]: r => ({ frame: 'SETTLE', id: r.long('id'), upTo: r.long('upTo'), confirm: r.boolean('confirm') }),
+  [TYPE.SETTLE]: r => ({ frame: 'SETTLE', id: r.long('id'), upTo: r.long('upTo'), confirm: r.boolean('confirm'), ...ofCreation(r.long('creation')) }),
 };
+
+/** Returns what a frame says of a creation of a journal; nothing where it has none. */
+function ofCreation(creation, other = {}) {
+  return creation && { creation, ...other };
+}
 
 /** Returns the frames of a message of a client. */
 export function read(message) {

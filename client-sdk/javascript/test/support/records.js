@@ -44,7 +44,7 @@ export const READERS = {
   [TYPE.CHANGE_BUS]: body => text(decodeChangeBus(body), 'deadlineMillis'),
   [TYPE.DELIVER]: deliver,
   [TYPE.PROBLEM]: body => text(decodeProblem(body), 'about'),
-  [TYPE.CONFIRM]: body => text(decodeConfirm(body), 'about', 'receivers', 'position'),
+  [TYPE.CONFIRM]: body => text(decodeConfirm(body), 'about', 'receivers', 'position', 'creation'),
   [TYPE.GAP]: body => text(decodeGap(body), 'producer', 'from', 'to'),
   [TYPE.INVOKE]: body => {
     const invoke = decodeInvoke(body);

@@ -57,8 +57,8 @@ const ENCODED = {
     call: 1, service: 'orders', method: 'total', priority: 'NORMAL', timeoutMillis: 2000, waitMillis: 0, idempotent: true, attempt: 0, member: 0n, schema: 0n,
   }, eventBytes('{"order":7}', { publishedAt: 1763712000000000 }))),
   Capacity: encodeCapacity(3, 0),
-  Consume: encodeConsume({ id: 4, filter: 'orders.>', journal: 'shop', name: 'billing', mode: 'EXCLUSIVE', start: 'FIRST', from: 0, limit: 1048576 }),
-  Settle: encodeSettle(4, 45, true),
+  Consume: encodeConsume({ id: 4, filter: 'orders.>', journal: 'shop', name: 'billing', mode: 'EXCLUSIVE', start: 'FIRST', from: 0, limit: 1048576, creation: 79, otherStart: 'FIRST', otherFrom: 0 }),
+  Settle: encodeSettle(4, 45, true, 79),
   Ask: encodeAsk({ id: 79, journal: 'shop', topic: 'orders.new', name: 'billing', time: 1763712000000000 }),
 };
 

@@ -197,6 +197,11 @@ class DurableSubscription:
         """Counts the event that was taken last as handled, without taking another one: for a program that leaves its
         loop."""
         item, self._item, self._again = self._item, None, False
+        if self._reader.is_stale:
+            # Nothing of it counts in the journal that was created again.
+            self._events, self._next = [], 0
+            self._reader.drop()
+            return
         if item is None:
             return
         if isinstance(item, Event):
@@ -214,7 +219,7 @@ class DurableSubscription:
         nothing."""
         core = self._core
         is_over = core.stopping or core.ended
-        if self._again and self._item is not None:
+        if self._again and self._item is not None and not self._reader.is_stale:
             self._again = False
             if not is_over:
                 return self._item
@@ -327,7 +332,7 @@ class DurableSubscription:
     async def _call(self, handler: Callable[[Any], object], item: Event | Truncated) -> bool:
         """Calls a handler until it returns; returns False if the consumer was stopped before."""
         core, failures = self._core, 0
-        while not core.stopping and not core.ended:
+        while not core.stopping and not core.ended and not self._reader.is_stale:
             try:
                 result = handler(item)
                 if result is not None and inspect.isawaitable(result):
@@ -346,10 +351,12 @@ class DurableSubscription:
             self._client._machine.handler_failures += 1
             self._client._tell(ConsumerFailed(self, item, error, pause))
             until = self._client._loop.time() + pause
-            while self._client._loop.time() < until and not core.stopping and not core.ended:
+            while (
+                self._client._loop.time() < until and not core.stopping and not core.ended and not self._reader.is_stale
+            ):
                 # Also woken by what arrives.
                 await self._wait(until, None)
-        return False
+        return self._reader.is_stale
 
     def _on_handler_end(self, task: asyncio.Task[None]) -> None:
         """Ends the consumer and reports that, because nothing reads it any more."""

@@ -101,7 +101,7 @@ class FrameDispatcher:
             self._sender.announce_room()
         elif confirm.type_code in (Subscribe.CODE, Register.CODE, Consume.CODE):
             if confirm.type_code == Consume.CODE:
-                self._consumers.accepted(link, confirm.about, confirm.topic)
+                self._consumers.accepted(link, confirm)
             if self._moves.move is not None and link is self._moves.move.new:
                 self._moves.move.confirmed(confirm.about, now)
                 # Not confirmed to the application: the client may stay at the old bus, which may still refuse.

@@ -1,7 +1,7 @@
 """A consumer of durable topics, over all connections of its client. Without I/O or a clock.
 
 What was fed once is not handled again, whichever connection brings it: ``covered`` grows only. So a reconnect and a
-move need no agreement with the bus.
+move need no agreement with the bus. All positions are those of one creation of the journal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .._api.durable import DurableCounters, Start, Truncated
 from .._base.bus_link import BusLink
 from .._base.context import ClientContext
 from .._base.registration import Registration
-from .._wire.durable_frames import Consume, ConsumeMode, ConsumeStart, Feed, Settle
+from .._wire.durable_frames import Consume, ConsumeMode, ConsumeStart, Feed, Settle, TruncatedReason
 from .._wire.durable_frames import Truncated as TruncatedFrame
 from .._wire.records import Unsubscribe, Welcome
 from .feed_credit import FeedCredit
@@ -64,6 +64,10 @@ class ConsumerState(Registration):
         self._context = context
         #: Journal, as the bus has found it.
         self.journal = settings.journal
+        #: Creation of the journal that the positions are of; 0 while it is not known.
+        self.creation = 0
+        #: Number of times that it was another one than before.
+        self.generation = 0
         #: Set when the application takes no more.
         self.stopping = False
         #: Set once a bus has told where the consumer begins.
@@ -83,6 +87,8 @@ class ConsumerState(Registration):
         # Connection that has fed last.
         self._line: BusLink | None = None
         self._credits: dict[BusLink, FeedCredit] = {}
+        # Connections over which frames of an earlier creation of the journal may come.
+        self._outdated: set[BusLink] = set()
         # The least limit of any Consume: the bus that answers was told as much or more. Credit that repeats a part of
         # that does no harm; credit that was taken for granted would be awaited for ever.
         self._granted = settings.buffer_bytes
@@ -93,21 +99,47 @@ class ConsumerState(Registration):
 
     # ---- What the bus says
 
-    def accepted(self, link: BusLink, journal: str) -> None:
-        """Records that a bus has accepted the consumer, and which journal it reads; its bytes count from here on."""
+    def accepted(self, link: BusLink, journal: str, creation: int) -> Truncated | None:
+        """Records that a bus has accepted the consumer, and which journal it reads; its bytes count from here on. Returns
+        what the consumer does not get because the journal was deleted. ``creation``: 0 if the bus does not tell."""
         self.journal = journal
+        told = None
+        if creation:
+            if creation != self.creation != 0:
+                told = self._begin_again()
+            self.creation = creation
+        if told is not None:
+            self._add(FedItem(0, b"", 0, told, 0))
+        self._outdated.discard(link)
         self._credits[link] = FeedCredit(self.id, self._granted, self.settings.buffer_bytes)
         if link is self._line:
             self._line = None
         self._grant()
+        return told
+
+    def _begin_again(self) -> Truncated | None:
+        """Forgets what was of a journal that was deleted; returns what is new of it."""
+        first, known = self.handled + 1, self.known
+        told = Truncated(self.settings.filter, first, max(first, self._head), TruncatedReason.DELETED)
+        self.clear()
+        self.generation += 1
+        self.known = False
+        self.covered = self.handled = self._head = self._settled = 0
+        self._outdated = {link for link in self._outdated | self._credits.keys() if not (link.over or link.abandoned)}
+        self._credits.clear()
+        self._line = None
+        return told if known else None
 
     def lost(self, link: BusLink) -> None:
         """Records that a bus has ended the consumer."""
+        self._outdated.discard(link)
         self._credits.pop(link, None)
 
     def fed(self, link: BusLink, feed: Feed, fresh: int, repeated: int, size: int) -> None:
         """Takes a feed that was checked. ``fresh``: number of its new events; ``repeated``: of the others; ``size``: bytes
         of the whole frame."""
+        if link in self._outdated:
+            return
         self.duplicates += repeated
         self._begin(link, feed.first, size)
         self._head = max(self._head, feed.head)
@@ -122,6 +154,8 @@ class ConsumerState(Registration):
 
     def truncated(self, link: BusLink, frame: TruncatedFrame) -> Truncated | None:
         """Takes events that do not come; returns what is new of them."""
+        if link in self._outdated:
+            return None
         self._begin(link, frame.first, 0)
         self._head = max(self._head, frame.last)
         if frame.last <= self.covered:
@@ -244,7 +278,7 @@ class ConsumerState(Registration):
 
     def _settlement(self) -> bytes:
         self._settled = self.handled
-        return Settle(self.id, self.handled, False).frame()
+        return Settle(self.id, self.handled, False, self.creation).frame()
 
     # ---- As a registration
 
@@ -253,14 +287,24 @@ class ConsumerState(Registration):
 
     def begin_frame(self) -> bytes:
         settings = self.settings
-        start, value = settings.start.kind, settings.start.value
+        other_start, other = start, value = settings.start.kind, settings.start.value
         if not settings.name and self.known:
             # The bus remembers nothing.
             start, value = ConsumeStart.POSITION, self.covered + 1
         limit = max(0, settings.buffer_bytes - self.queued_bytes)
         self._granted = min(self._granted, limit)
         return Consume(
-            self.id, settings.filter, self.journal, settings.name, ConsumeMode.EXCLUSIVE, start, value, limit
+            self.id,
+            settings.filter,
+            self.journal,
+            settings.name,
+            ConsumeMode.EXCLUSIVE,
+            start,
+            value,
+            limit,
+            self.creation,
+            other_start,
+            other,
         ).frame()
 
     def end_frame(self) -> bytes:

@@ -13,7 +13,7 @@ from .._wire.codec import Malformed
 from .._wire.durable_frames import Feed, deliveries
 from .._wire.durable_frames import Truncated as TruncatedFrame
 from .._wire.events import DeliveryReader, Event, EventCursor
-from .._wire.records import BusCode, Problem
+from .._wire.records import BusCode, Confirm, Problem
 from .consumer_state import ConsumerState
 
 #: Events that are decoded at once to check them.
@@ -77,11 +77,12 @@ class Consumers:
         if told is not None:
             self._context.happenings.append(told)
 
-    def accepted(self, link: BusLink, id: int, journal: str) -> None:
+    def accepted(self, link: BusLink, confirm: Confirm) -> None:
         """Handles the confirmation of a consumer."""
-        consumer = self._find(id)
-        if consumer is not None:
-            consumer.accepted(link, journal)
+        consumer = self._find(confirm.about)
+        told = None if consumer is None else consumer.accepted(link, confirm.topic, confirm.creation)
+        if told is not None:
+            self._context.happenings.append(told)
 
     def postpone(self, error: Callable[[], Error]) -> bool:
         """Handles that the bus knows of no consumers: they stay, for another bus. Returns whether a call waited for one."""

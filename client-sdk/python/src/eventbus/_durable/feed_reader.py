@@ -22,6 +22,8 @@ class FeedReader:
         self._deliveries: Iterator[Delivery] = iter(())
         # Place in the item that the state has handed over; None at its end.
         self._cursor: EventCursor | None = None
+        #: As that of the state when the last item was taken.
+        self.generation = 0
         # Position of the last event that was read.
         self._last = 0
 
@@ -32,6 +34,7 @@ class FeedReader:
             item = self._state.take()
             if item is None:
                 return None
+            self.generation = self._state.generation
             if item.missing is not None:
                 return item.missing
             self._deliveries = deliveries(self._reader, item.frames)
@@ -57,6 +60,16 @@ class FeedReader:
                 self._cursor = EventCursor(delivery)
                 return
         self._cursor = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Returns whether what was read last is of a journal that was deleted meanwhile."""
+        return self.generation != self._state.generation
+
+    def drop(self) -> None:
+        """Forgets what is left of such a journal."""
+        self._cursor = None
+        self.generation = self._state.generation
 
     def finish(self) -> None:
         """Counts everything that was read as handled."""

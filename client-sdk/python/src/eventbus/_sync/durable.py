@@ -39,6 +39,8 @@ class DurableSubscription:
         # Set to hand the item over again.
         self._again = False
         self._position = 0
+        # Generation of the consumer that the events are of.
+        self._generation = 0
         # Handled events that the loop's thread has not counted, and the time of its last note.
         self._uncounted = 0
         self._noted_at = 0.0
@@ -59,7 +61,7 @@ class DurableSubscription:
     @property
     def position(self) -> int:
         """Returns the position up to which every event is handled; 0 before the first."""
-        return max(self._position, self._inner.position)
+        return self._inner.position if self._is_stale else max(self._position, self._inner.position)
 
     def lag(self) -> int:
         """Returns the number of positions between what is handled and the end of the journal, as
@@ -116,10 +118,17 @@ class DurableSubscription:
                 self._again = False
         return item
 
+    @property
+    def _is_stale(self) -> bool:
+        """Returns whether the events are of a journal that was deleted meanwhile."""
+        return self._generation != self._core.generation
+
     def _next_item(self, timeout: float | None) -> Event | Truncated | None:
         self._portal.check()
         core = self._core
         is_over = core.stopping or core.ended
+        if self._is_stale:
+            self._item, self._events, self._next, self._position = None, [], 0, 0
         if self._again and self._item is not None:
             self._again = False
             if not is_over:
@@ -134,7 +143,9 @@ class DurableSubscription:
                 return found
         elif self._item is None and self._uncounted and time.monotonic() - self._noted_at >= NOTE_INTERVAL:
             self._noted_at = time.monotonic()
-            self._portal.loop.call_soon_threadsafe(self._handled, self._position, self._take_uncounted())
+            self._portal.loop.call_soon_threadsafe(
+                self._handled, self._position, self._take_uncounted(), self._generation
+            )
         item = self._item = self._events[self._next]
         self._next += 1
         return item
@@ -156,15 +167,19 @@ class DurableSubscription:
 
     # ---- In the loop's thread
 
-    def _handled(self, position: int, count: int) -> None:
+    def _handled(self, position: int, count: int, generation: int) -> None:
         self._core.received += count
         self._inner._client._machine.consumers.received += count
-        self._core.handle(position)
+        if generation == self._core.generation:
+            self._core.handle(position)
 
     async def _note(self, number: int) -> None:
         """Records what is handled: the whole reading with this number, or some of its events."""
-        self._handled(self._position, self._take_uncounted())
-        if number == self._readings and self._reading is not None:
+        self._handled(self._position, self._take_uncounted(), self._generation)
+        if self._inner._reader.is_stale:
+            self._reading = None
+            self._inner._reader.drop()
+        elif number == self._readings and self._reading is not None:
             self._reading = None
             self._inner._reader.finish()
 
@@ -176,6 +191,8 @@ class DurableSubscription:
             self._reading = await self._inner._read(timeout)
             if self._reading is None:
                 return 0, None
+            if self._generation != self._inner._reader.generation:
+                self._generation, self._position = self._inner._reader.generation, 0
             self._readings += 1
         return self._readings, self._reading
 

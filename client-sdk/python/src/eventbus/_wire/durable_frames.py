@@ -51,6 +51,9 @@ class TruncatedReason(IntEnum):
     EXPIRED = 3
     #: Their copies on all disks are damaged.
     DAMAGED = 4
+    #: Their journal was deleted, and one was created again under its name: events that follow have the positions of the
+    #: new one, where the consumer begins at its start.
+    DELETED = 5
 
 
 def _check(r: Reader, name: str, at: int, value: int, least: int) -> int:
@@ -87,6 +90,11 @@ class Consume(Record):
     first: int = record_field("from", POSITION)
     #: Bytes of Feed frames.
     limit: int = record_field("limit", POSITION)
+    #: Creation of the journal that was read; 0 for none.
+    creation: int = record_field("creation", POSITION, 0)
+    #: Start in another creation.
+    other_start: ConsumeStart = record_field("otherStart", START, ConsumeStart.UNKNOWN)
+    other_first: int = record_field("otherFrom", POSITION, 0)
 
 
 @dataclass(frozen=True)
@@ -120,6 +128,8 @@ class Settle(Record):
     id: int = record_field("id", LONG)
     up_to: int = record_field("upTo", FIRST_POSITION)
     confirm: bool = record_field("confirm", BOOLEAN)
+    #: Creation of the journal whose events are settled; 0 for any.
+    creation: int = record_field("creation", POSITION, 0)
 
 
 @dataclass(frozen=True)

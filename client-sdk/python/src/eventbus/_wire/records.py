@@ -317,6 +317,8 @@ class Confirm(Record):
     position: int = record_field("position", POSITION, 0)
     #: True if events of a Publish to a durable topic were stored before.
     repeated: bool = record_field("repeated", BOOLEAN, False)
+    #: Creation of the journal, of a Publish to a durable topic and of a Consume; 0 for unknown.
+    creation: int = record_field("creation", POSITION, 0)
 
 
 @dataclass(frozen=True)

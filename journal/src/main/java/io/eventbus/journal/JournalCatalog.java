@@ -17,8 +17,10 @@ public final class JournalCatalog {
    * Journal of a catalog.
    *
    * @param number its number, which no other journal of the shard ever gets
+   * @param creation random number of its creation, which no other journal has, also of another
+   *     shard; 0 if it was created before there were such numbers
    */
-  public record Item(int number, JournalDefinition definition) {}
+  public record Item(int number, JournalDefinition definition, long creation) {}
 
   private record Selector(TopicFilter filter, Item item) {}
 
@@ -47,18 +49,22 @@ public final class JournalCatalog {
     return catalog;
   }
 
-  /** Returns a catalog with another definition of a journal; null if the journal is gone. */
-  public JournalCatalog with(int number, @Nullable JournalDefinition definition) {
+  /** Returns a catalog with a journal, in place of the one with its number. */
+  public JournalCatalog with(Item item) {
+    JournalCatalog changed = without(item.number());
+    changed.copySelectors(item.definition());
+    changed.add(item);
+    return changed;
+  }
+
+  /** Returns a catalog without the journal of a number. */
+  public JournalCatalog without(int number) {
     JournalCatalog changed =
         new JournalCatalog(new TreeMap<>(byNumber), new HashMap<>(byName), new HashMap<>(byPrefix));
     Item before = byNumber.get(number);
     if (before != null) {
       changed.copySelectors(before.definition());
       changed.remove(before);
-    }
-    if (definition != null) {
-      changed.copySelectors(definition);
-      changed.add(new Item(number, definition));
     }
     return changed;
   }

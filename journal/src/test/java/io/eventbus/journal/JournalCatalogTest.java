@@ -46,7 +46,7 @@ class JournalCatalogTest {
       List<JournalCatalog.Item> items =
           new ArrayList<>(
               IntStream.rangeClosed(1, random.nextInt(6))
-                  .mapToObj(each -> new JournalCatalog.Item(2 * each, definition(each)))
+                  .mapToObj(each -> new JournalCatalog.Item(2 * each, definition(each), 0))
                   .toList());
       check(JournalCatalog.of(items));
     }
@@ -60,7 +60,10 @@ class JournalCatalogTest {
       List<JournalCatalog.@Nullable Item> routes = routes(before);
       int number = 1 + random.nextInt(8);
       JournalDefinition definition = random.nextInt(4) == 0 ? null : definition(number);
-      catalog = catalog.with(number, definition);
+      catalog =
+          definition == null
+              ? catalog.without(number)
+              : catalog.with(new JournalCatalog.Item(number, definition, i));
       check(catalog);
       assertThat(routes(before)).isEqualTo(routes);
       assertThat(catalog.find("j" + number)).isEqualTo(catalog.find(number));

@@ -362,6 +362,7 @@ public final class ControlFrames {
     confirm.setReceivers(in.atEnd() ? -1 : in.readLong("Confirm.receivers"));
     confirm.setPosition(in.atEnd() ? 0 : in.readOffset("Confirm.position"));
     confirm.setRepeated(!in.atEnd() && in.readBoolean("Confirm.repeated"));
+    confirm.setCreation(in.atEnd() ? 0 : in.readOffset("Confirm.creation"));
     return confirm;
   }
 

@@ -47,9 +47,16 @@ public final class DurableFrames {
         in.readString("Consume.journal", FrameLimits.MAX_JOURNAL_BYTES),
         in.readString("Consume.name", FrameLimits.MAX_JOURNAL_BYTES),
         ControlFrames.symbol(in, "Consume.mode", ConsumeMode.values(), ConsumeMode.UNKNOWN),
-        ControlFrames.symbol(in, "Consume.start", ConsumeStart.values(), ConsumeStart.UNKNOWN),
+        start(in, "Consume.start"),
         in.readOffset("Consume.from"),
-        in.readOffset("Consume.limit"));
+        in.readOffset("Consume.limit"),
+        in.atEnd() ? 0 : in.readOffset("Consume.creation"),
+        in.atEnd() ? ConsumeStart.UNKNOWN : start(in, "Consume.otherStart"),
+        in.atEnd() ? 0 : in.readOffset("Consume.otherFrom"));
+  }
+
+  private static ConsumeStart start(BodyReader in, String field) {
+    return ControlFrames.symbol(in, field, ConsumeStart.values(), ConsumeStart.UNKNOWN);
   }
 
   /**
@@ -65,7 +72,8 @@ public final class DurableFrames {
     return new Settle(
         in.readLong("Settle.id"),
         readPosition(in, "Settle.upTo"),
-        in.readBoolean("Settle.confirm"));
+        in.readBoolean("Settle.confirm"),
+        in.atEnd() ? 0 : in.readOffset("Settle.creation"));
   }
 
   /**

@@ -565,7 +565,7 @@ public final class Frames {
    */
   public static int confirmSize(PublishView publish, int receivers) {
     return confirmSize(
-        publish.topicLength(), publish.sequence() + publish.eventCount() - 1, receivers, 0);
+        publish.topicLength(), publish.sequence() + publish.eventCount() - 1, receivers, 0, 0);
   }
 
   /**
@@ -575,22 +575,25 @@ public final class Frames {
    * @param lastSequence of the last event
    * @param receivers as in the frame
    * @param position as in the frame
+   * @param creation as in the frame
    * @return bytes of the frame
    */
-  public static int confirmSize(int topicBytes, long lastSequence, long receivers, long position) {
-    int body = confirmBodySize(topicBytes, lastSequence, receivers, position);
+  public static int confirmSize(
+      int topicBytes, long lastSequence, long receivers, long position, long creation) {
+    int body = confirmBodySize(topicBytes, lastSequence, receivers, position, creation);
     return headSize(TypeCode.CONFIRM, body) + body;
   }
 
   private static int confirmBodySize(
-      int topicBytes, long lastSequence, long receivers, long position) {
+      int topicBytes, long lastSequence, long receivers, long position, long creation) {
     return 1
         + Varint.size(lastSequence)
         + Varint.size(topicBytes)
         + topicBytes
         + Varint.size(receivers)
         + Varint.size(position)
-        + 1;
+        + 1
+        + Varint.size(creation);
   }
 
   /**
@@ -611,13 +614,14 @@ public final class Frames {
         publish.sequence() + publish.eventCount() - 1,
         receivers,
         0,
-        false);
+        false,
+        0);
   }
 
   /**
    * Writes the {@code Confirm} of a {@code Publish} that may not be there any more.
    *
-   * @param out has room for {@link #confirmSize(int, long, long, long)} bytes at its position
+   * @param out has room for {@link #confirmSize(int, long, long, long, long)} bytes at its position
    * @param in holds the topic
    * @param topicStart the index of the topic's first byte
    * @param topicBytes bytes of the topic
@@ -626,6 +630,7 @@ public final class Frames {
    *     a durable topic
    * @param position of the last event in its journal; 0 for none or unknown
    * @param repeated whether events of the frame were stored before
+   * @param creation of the journal; 0 for none or unknown
    */
   public static void writeConfirm(
       ByteBuffer out,
@@ -635,9 +640,12 @@ public final class Frames {
       long lastSequence,
       long receivers,
       long position,
-      boolean repeated) {
+      boolean repeated,
+      long creation) {
     writeHead(
-        out, TypeCode.CONFIRM, confirmBodySize(topicBytes, lastSequence, receivers, position));
+        out,
+        TypeCode.CONFIRM,
+        confirmBodySize(topicBytes, lastSequence, receivers, position, creation));
     Varint.write(out, TypeCode.PUBLISH.code());
     Varint.write(out, lastSequence);
     Varint.write(out, topicBytes);
@@ -645,5 +653,6 @@ public final class Frames {
     Varint.write(out, receivers);
     Varint.write(out, position);
     out.put((byte) (repeated ? 1 : 0));
+    Varint.write(out, creation);
   }
 }

@@ -78,7 +78,7 @@ class AllocationTest {
     int start = out.position();
     DurableFrames.writeFeedHead(out, 4, 1, EVENTS, EVENTS, size);
     Frames.copy(out, out, 0, size);
-    Frames.writeConfirm(out, out, deliver.topicStart(), deliver.topicLength(), 7, -1, 9, false);
+    Frames.writeConfirm(out, out, deliver.topicStart(), deliver.topicLength(), 7, -1, 9, false, 8);
     frames.wrap(out, start, out.position());
     if (!frames.next()) {
       throw new AssertionError("there is no Feed");

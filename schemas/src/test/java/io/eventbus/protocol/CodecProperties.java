@@ -193,7 +193,8 @@ class CodecProperties {
             publish.getTopic(),
             3L,
             0L,
-            false);
+            false,
+            0L);
     byte[] confirm = Bodies.bodyOf(TypeCode.CONFIRM, out.array());
     assertThat(Bodies.avro(Confirm.getClassSchema(), confirm)).isEqualTo(expected);
     assertThat(Bodies.read(TypeCode.CONFIRM, confirm)).isEqualTo(expected);

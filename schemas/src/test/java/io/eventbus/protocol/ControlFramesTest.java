@@ -20,6 +20,7 @@ import io.eventbus.schema.Limits;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Publish;
+import io.eventbus.schema.Settle;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
@@ -110,11 +111,36 @@ class ControlFramesTest {
 
   @Test
   void aConfirmMayEndBeforeTheTopic() {
-    Confirm confirm = new Confirm(1, 2L, "t", 7L, 9L, true);
-    assertEnds(TypeCode.CONFIRM, confirm, 5, new Confirm(1, 2L, "", -1L, 0L, false));
-    assertEnds(TypeCode.CONFIRM, confirm, 3, new Confirm(1, 2L, "t", -1L, 0L, false));
-    assertEnds(TypeCode.CONFIRM, confirm, 2, new Confirm(1, 2L, "t", 7L, 0L, false));
-    assertEnds(TypeCode.CONFIRM, confirm, 1, new Confirm(1, 2L, "t", 7L, 9L, false));
+    Confirm confirm = new Confirm(1, 2L, "t", 7L, 9L, true, 3L);
+    assertEnds(TypeCode.CONFIRM, confirm, 6, new Confirm(1, 2L, "", -1L, 0L, false, 0L));
+    assertEnds(TypeCode.CONFIRM, confirm, 4, new Confirm(1, 2L, "t", -1L, 0L, false, 0L));
+    assertEnds(TypeCode.CONFIRM, confirm, 3, new Confirm(1, 2L, "t", 7L, 0L, false, 0L));
+    assertEnds(TypeCode.CONFIRM, confirm, 2, new Confirm(1, 2L, "t", 7L, 9L, false, 0L));
+    assertEnds(TypeCode.CONFIRM, confirm, 1, new Confirm(1, 2L, "t", 7L, 9L, true, 0L));
+  }
+
+  @Test
+  void aConsumeAndASettleMayEndBeforeTheCreation() {
+    Consume whole = consume(5L, ConsumeStart.FIRST, 6L);
+    assertEnds(TypeCode.CONSUME, whole, 1, consume(5L, ConsumeStart.FIRST, 0L));
+    assertEnds(TypeCode.CONSUME, whole, 2, consume(5L, ConsumeStart.UNKNOWN, 0L));
+    assertEnds(TypeCode.CONSUME, whole, 3, consume(0L, ConsumeStart.UNKNOWN, 0L));
+    assertEnds(TypeCode.SETTLE, new Settle(1L, 2L, true, 3L), 1, new Settle(1L, 2L, true, 0L));
+  }
+
+  private static Consume consume(long creation, ConsumeStart otherStart, long otherFrom) {
+    return new Consume(
+        1L,
+        "f",
+        "j",
+        "n",
+        ConsumeMode.EXCLUSIVE,
+        ConsumeStart.POSITION,
+        3L,
+        4L,
+        creation,
+        otherStart,
+        otherFrom);
   }
 
   @Test
@@ -166,7 +192,19 @@ class ControlFramesTest {
     assertThat(Bodies.read(TypeCode.CHANGE_BUS, new byte[] {0, 126, 0, 0, 0}))
         .isEqualTo(new ChangeBus(List.of(), ChangeReason.OVERLOAD, 0L, "", 0));
     assertThat(Bodies.read(TypeCode.CONSUME, new byte[] {0, 0, 0, 0, 126, 126, 0, 0}))
-        .isEqualTo(new Consume(0L, "", "", "", ConsumeMode.UNKNOWN, ConsumeStart.UNKNOWN, 0L, 0L));
+        .isEqualTo(
+            new Consume(
+                0L,
+                "",
+                "",
+                "",
+                ConsumeMode.UNKNOWN,
+                ConsumeStart.UNKNOWN,
+                0L,
+                0L,
+                0L,
+                ConsumeStart.UNKNOWN,
+                0L));
     assertThat(Bodies.read(TypeCode.TRUNCATED, new byte[] {0, 2, 2, 126}))
         .isEqualTo(new Truncated(0L, 1L, 1L, TruncatedReason.UNKNOWN));
   }

@@ -70,7 +70,8 @@ class DurableFramesTest {
 
   @Test
   void positionsCountFromOne() {
-    assertThatThrownBy(() -> Bodies.read(TypeCode.SETTLE, Bodies.avro(new Settle(0L, 0L, false))))
+    assertThatThrownBy(
+            () -> Bodies.read(TypeCode.SETTLE, Bodies.avro(new Settle(0L, 0L, false, 0L))))
         .hasMessage("Settle.upTo: 0 at byte 1 (expected: at least 1)");
     assertThatThrownBy(
             () ->
@@ -92,7 +93,18 @@ class DurableFramesTest {
   }
 
   private static Consume consume(String filter, String journal, String name) {
-    return new Consume(1L, filter, journal, name, ConsumeMode.EXCLUSIVE, ConsumeStart.NEW, 0L, 0L);
+    return new Consume(
+        1L,
+        filter,
+        journal,
+        name,
+        ConsumeMode.EXCLUSIVE,
+        ConsumeStart.NEW,
+        0L,
+        0L,
+        0L,
+        ConsumeStart.UNKNOWN,
+        0L);
   }
 
   private static void assertTooBig(Consume consume, String field) {
@@ -105,12 +117,15 @@ class DurableFramesTest {
   @Test
   void theConfirmOfDurableEventsIsWrittenWithoutTheirFrame() {
     byte[] topic = "orders.new".getBytes(UTF_8);
-    ByteBuffer out = ByteBuffer.allocate(Frames.confirmSize(topic.length, 7, -1, 1L << 40));
+    ByteBuffer out =
+        ByteBuffer.allocate(Frames.confirmSize(topic.length, 7, -1, 1L << 40, 1L << 52));
 
-    Frames.writeConfirm(out, ByteBuffer.wrap(topic), 0, topic.length, 7, -1, 1L << 40, true);
+    Frames.writeConfirm(
+        out, ByteBuffer.wrap(topic), 0, topic.length, 7, -1, 1L << 40, true, 1L << 52);
 
     assertThat(out.hasRemaining()).isFalse();
-    Confirm expected = new Confirm(TypeCode.PUBLISH.code(), 7L, "orders.new", -1L, 1L << 40, true);
+    Confirm expected =
+        new Confirm(TypeCode.PUBLISH.code(), 7L, "orders.new", -1L, 1L << 40, true, 1L << 52);
     assertThat(out.array()).isEqualTo(ControlFrames.encode(TypeCode.CONFIRM, expected));
   }
 

@@ -166,7 +166,8 @@ class MalformedFieldsTest {
             "Confirm.topic STRING 0274 ?",
             "Confirm.receivers LONG 8401 ?",
             "Confirm.position LONG 8401 ?",
-            "Confirm.repeated BOOLEAN 01 ?"));
+            "Confirm.repeated BOOLEAN 01 ?",
+            "Confirm.creation LONG 8401 ?"));
     records.put(
         "GAP",
         parts(
@@ -301,7 +302,10 @@ class MalformedFieldsTest {
             "Consume.mode ENUM 02",
             "Consume.start ENUM 04",
             "Consume.from LONG 8401",
-            "Consume.limit LONG 8401"));
+            "Consume.limit LONG 8401",
+            "Consume.creation LONG 8401 ?",
+            "Consume.otherStart ENUM 04 ?",
+            "Consume.otherFrom LONG 8401 ?"));
     records.put(
         "FEED",
         parts(
@@ -312,7 +316,11 @@ class MalformedFieldsTest {
             "Feed.frames BYTES 04ffff"));
     records.put(
         "SETTLE",
-        parts("Settle.id LONG 8401", "Settle.upTo LONG 8401", "Settle.confirm BOOLEAN 01"));
+        parts(
+            "Settle.id LONG 8401",
+            "Settle.upTo LONG 8401",
+            "Settle.confirm BOOLEAN 01",
+            "Settle.creation LONG 8401 ?"));
     records.put(
         "ASK",
         parts(

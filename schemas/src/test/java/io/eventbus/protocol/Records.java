@@ -381,9 +381,21 @@ final class Records {
             texts(20),
             Arbitraries.of(ConsumeMode.values()),
             Arbitraries.of(ConsumeStart.values()),
-            offsets(),
-            offsets())
-        .as(Consume::new);
+            Combinators.combine(offsets(), offsets(), offsets(), offsets()).as(Tuple::of))
+        .as(
+            (id, filter, journal, name, mode, start, numbers) ->
+                new Consume(
+                    id,
+                    filter,
+                    journal,
+                    name,
+                    mode,
+                    start,
+                    numbers.get1(),
+                    numbers.get2(),
+                    numbers.get3(),
+                    start,
+                    numbers.get4()));
   }
 
   static Arbitrary<Feed> feeds() {
@@ -419,7 +431,8 @@ final class Records {
                     texts(60),
                     longs,
                     counts,
-                    Arbitraries.of(true, false))
+                    Arbitraries.of(true, false),
+                    counts)
                 .as(Confirm::new)
                 .map(r -> (SpecificRecord) r),
             gaps().map(r -> (SpecificRecord) r),
@@ -431,7 +444,7 @@ final class Records {
                 .map(r -> (SpecificRecord) r),
             consumes().map(r -> (SpecificRecord) r),
             feeds().map(r -> (SpecificRecord) r),
-            Combinators.combine(longs, sequences(), Arbitraries.of(true, false))
+            Combinators.combine(longs, sequences(), Arbitraries.of(true, false), counts)
                 .as(Settle::new)
                 .map(r -> (SpecificRecord) r),
             Combinators.combine(longs, texts(20), texts(40), texts(20), counts)

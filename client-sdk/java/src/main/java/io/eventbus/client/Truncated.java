@@ -21,6 +21,11 @@ public record Truncated(String filter, long from, long to, Reason reason) {
     /** They are past their time to live. */
     EXPIRED,
     /** They cannot be read from any disk. */
-    DAMAGED
+    DAMAGED,
+    /**
+     * Their journal was deleted, and one was created again under its name: events that follow have
+     * the positions of the new one, where the consumer begins at its start.
+     */
+    DELETED
   }
 }

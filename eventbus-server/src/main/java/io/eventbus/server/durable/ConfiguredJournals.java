@@ -120,6 +120,7 @@ public final class ConfiguredJournals {
             new JournalInfo(
                 journal.name,
                 found.number(),
+                found.creation(),
                 journal.definition.filters(),
                 journal.definition.keep(),
                 journal.definition.retention(),

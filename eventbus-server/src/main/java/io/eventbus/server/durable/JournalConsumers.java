@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -199,6 +200,11 @@ public final class JournalConsumers implements JournalListener {
                     failed.accept(StageFailures.unwrap(failure));
                   }
                 });
+  }
+
+  /** Completes as {@link Journals#appliedUpToNow}. */
+  public CompletionStage<Void> appliedUpToNow() {
+    return journals.appliedUpToNow();
   }
 
   /** Adds a consumer to a journal. */

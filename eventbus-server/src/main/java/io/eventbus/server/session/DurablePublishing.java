@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.journal.AppendListener;
+import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalRefusalReason;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
@@ -121,6 +122,7 @@ final class DurablePublishing {
             router.selectedTopic(),
             router.selectedBytes(),
             publish.confirm(),
+            creation(journal),
             stored == null ? null : stored.refusal(session.principal().account()));
     Numbered numbered = new Numbered(router.selectedNumber(), name == null ? "" : name);
     long before = last.getOrDefault(numbered, -1L);
@@ -165,6 +167,11 @@ final class DurablePublishing {
     remember(numbered, Math.max(before, first + publish.eventCount() - 1));
     router.stored(publish.eventCount());
     return true;
+  }
+
+  private long creation(int journal) {
+    JournalCatalog.Item item = journals.catalog().find(journal);
+    return item == null ? 0 : item.creation();
   }
 
   /** Returns the key of a name; null if the frame was refused for it. */
@@ -282,6 +289,7 @@ final class DurablePublishing {
     private final String topic;
     private final byte[] topicBytes;
     private final boolean confirm;
+    private final long creation;
     private final @Nullable Supplier<String> full;
 
     Frame(
@@ -292,6 +300,7 @@ final class DurablePublishing {
         String topic,
         byte[] topicBytes,
         boolean confirm,
+        long creation,
         @Nullable Supplier<String> full) {
       this.journal = journal;
       this.first = first;
@@ -300,6 +309,7 @@ final class DurablePublishing {
       this.topic = topic;
       this.topicBytes = topicBytes;
       this.confirm = confirm;
+      this.creation = creation;
       this.full = full;
     }
 
@@ -358,7 +368,7 @@ final class DurablePublishing {
               .deliveries()
               .allocate(
                   DeliveryKind.CONTROL,
-                  Frames.confirmSize(topicBytes.length, end, -1, position),
+                  Frames.confirmSize(topicBytes.length, end, -1, position, creation),
                   0,
                   0);
       Frames.writeConfirm(
@@ -369,7 +379,8 @@ final class DurablePublishing {
           end,
           -1,
           position,
-          published.repeated());
+          published.repeated(),
+          creation);
       answer.append(loop.scratch.flip());
       answer.finish();
       session.out().send(answer);

@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.base.StageFailures;
 import io.eventbus.journal.JournalNames;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.protocol.CloseReason;
@@ -64,6 +65,7 @@ final class SessionConsumers implements JournalConsumer.Line {
   private final Session session;
   private final JournalQuestions questions;
   private final Map<Long, JournalConsumer> byId = new HashMap<>();
+  private final Map<Long, Comparison> comparing = new HashMap<>();
   private final Set<JournalConsumer> waitingForRoom = new LinkedHashSet<>();
   private final Set<JournalConsumer> ticking = new LinkedHashSet<>();
   private long keptAt;
@@ -77,6 +79,15 @@ final class SessionConsumers implements JournalConsumer.Line {
   private @Nullable Runnable retry;
   // Consumers left to review; null for none.
   private @Nullable Iterator<JournalConsumer> unreviewed;
+
+  /** Request that waits until this bus knows whether its journal was created again. */
+  private static final class Comparison {
+    final Consume request;
+
+    Comparison(Consume request) {
+      this.request = request;
+    }
+  }
 
   SessionConsumers(
       LoopContext loop,
@@ -103,7 +114,7 @@ final class SessionConsumers implements JournalConsumer.Line {
 
   /** Returns whether an id is that of a consumer. */
   boolean has(long id) {
-    return byId.containsKey(id);
+    return byId.containsKey(id) || comparing.containsKey(id);
   }
 
   /** Returns whether a consumer reads a journal. */
@@ -130,39 +141,111 @@ final class SessionConsumers implements JournalConsumer.Line {
       retry = again;
       return false;
     }
+    consume(request);
+    return true;
+  }
+
+  private void consume(Consume request) {
     String illegal = illegal(request);
     if (illegal != null) {
       refuse(ErrorCode.ILLEGAL_FILTER, illegal, request);
-      return true;
+      return;
     }
     TopicFilter filter = TopicFilter.parse(request.getFilter());
     String forbidden = session.subscriptions().forbidden(filter);
     if (forbidden != null) {
       refuse(ErrorCode.FORBIDDEN, forbidden, request);
-      return true;
+      return;
     }
+    if (isDuplicate(request)) {
+      return;
+    }
+    if (isKnown(request)) {
+      begin(request, filter);
+    } else {
+      compare(request);
+    }
+  }
+
+  /** Refuses a request whose id is in use; returns false if it is not. */
+  private boolean isDuplicate(Consume request) {
+    long id = request.getId();
     SessionServices services = session.services();
-    if (session.subscriptions().has(request.getId())
-        || (services != null && services.has(request.getId()))) {
-      refuse(
-          ErrorCode.DUPLICATE_SUBSCRIPTION,
-          "the number " + request.getId() + " is in use already (expected: a new one)",
-          request);
+    if (!session.subscriptions().has(id)
+        && !comparing.containsKey(id)
+        && (services == null || !services.has(id))) {
+      return false;
+    }
+    refuse(
+        ErrorCode.DUPLICATE_SUBSCRIPTION,
+        "the number " + id + " is in use already (expected: a new one)",
+        request);
+    return true;
+  }
+
+  /** Returns whether this bus has the journal that the client has read, if it has read any. */
+  private boolean isKnown(Consume request) {
+    if (request.getCreation() == 0) {
       return true;
     }
+    JournalInfo journal = all.find(session.principal().account(), request.getJournal());
+    return journal != null && journal.isCreation(request.getCreation());
+  }
+
+  /**
+   * Begins a consumer when everything is applied here that any bus had before: the client has read
+   * a journal that this bus does not know, so one of both is behind.
+   */
+  private void compare(Consume request) {
+    beginning++;
+    Comparison comparison = new Comparison(request);
+    comparing.put(request.getId(), comparison);
+    var unused =
+        all.appliedUpToNow()
+            .whenComplete(
+                (nothing, failure) -> connection.execute(() -> compared(comparison, failure)));
+  }
+
+  private void compared(Comparison comparison, @Nullable Throwable failure) {
+    Consume request = comparison.request;
+    // The id may be that of another request by now.
+    if (comparing.remove(request.getId(), comparison)) {
+      TopicFilter filter = TopicFilter.parse(request.getFilter());
+      String forbidden = session.subscriptions().forbidden(filter);
+      if (failure != null) {
+        session.sendProblem(
+            new Problem(
+                ErrorCode.UNAVAILABLE,
+                String.valueOf(StageFailures.unwrap(failure).getMessage()),
+                true,
+                request.getId(),
+                TypeCode.CONSUME.code(),
+                ""));
+      } else if (forbidden != null) {
+        refuse(ErrorCode.FORBIDDEN, forbidden, request);
+      } else if (!isDuplicate(request)) {
+        begin(request, filter);
+      }
+    }
+    opened();
+  }
+
+  private void begin(Consume request, TopicFilter filter) {
     JournalInfo journal = find(request, filter);
     if (journal == null) {
-      return true;
+      return;
     }
-    String unsupported = unsupported(request, journal);
+    boolean isOther = !journal.isCreation(request.getCreation());
+    ConsumeStart start = isOther ? request.getOtherStart() : request.getStart();
+    String unsupported = unsupported(request.getMode(), start, journal);
     if (unsupported != null) {
       refuse(ErrorCode.UNSUPPORTED, unsupported, request);
-      return true;
+      return;
     }
     String overLimit = session.subscriptions().acquireConsumer(request.getId(), CONSUMER_BYTES);
     if (overLimit != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, overLimit, request);
-      return true;
+      return;
     }
     loop.bus.memory().reserve(CONSUMER_BYTES);
     beginning++;
@@ -174,14 +257,13 @@ final class SessionConsumers implements JournalConsumer.Line {
                 request.getId(),
                 filter,
                 request.getName(),
-                request.getStart(),
-                request.getFrom(),
+                start,
+                isOther ? request.getOtherFrom() : request.getFrom(),
                 request.getLimit()),
             this);
     byId.put(request.getId(), consumer);
     held = byId.size();
     consumer.start();
-    return true;
   }
 
   private static @Nullable String illegal(Consume request) {
@@ -198,15 +280,16 @@ final class SessionConsumers implements JournalConsumer.Line {
     return name == null ? null : "name of the durable subscription: " + name;
   }
 
-  private static @Nullable String unsupported(Consume request, JournalInfo journal) {
-    if (request.getMode() != ConsumeMode.EXCLUSIVE) {
+  private static @Nullable String unsupported(
+      ConsumeMode mode, ConsumeStart start, JournalInfo journal) {
+    if (mode != ConsumeMode.EXCLUSIVE) {
       return "the mode of the consumer is unknown to this bus (expected: EXCLUSIVE)";
     }
-    if (request.getStart() == ConsumeStart.UNKNOWN) {
+    if (start == ConsumeStart.UNKNOWN) {
       return "the start of the consumer is unknown to this bus (expected: FIRST, NEW,"
           + " LATEST_VALUES, POSITION or TIME)";
     }
-    if (request.getStart() == ConsumeStart.LATEST_VALUES && journal.keep() != KeepPolicy.LATEST) {
+    if (start == ConsumeStart.LATEST_VALUES && journal.keep() != KeepPolicy.LATEST) {
       return "journal "
           + journal.name().name()
           + " keeps all events (expected for LATEST_VALUES: one that keeps the latest values)";
@@ -264,6 +347,17 @@ final class SessionConsumers implements JournalConsumer.Line {
           ErrorCode.UNKNOWN_SUBSCRIPTION,
           "consumer " + request.getId() + " is not active (expected: Settle after its first Feed)",
           request);
+    } else if (!consumer.info().isCreation(request.getCreation())) {
+      refuse(
+          ErrorCode.UNKNOWN_SUBSCRIPTION,
+          "creation: "
+              + request.getCreation()
+              + " of the journal "
+              + consumer.info().name().name()
+              + " (expected: "
+              + consumer.info().creation()
+              + ", which the consumer reads)",
+          request);
     } else if (request.getUpTo() > consumer.head()) {
       refuse(
           ErrorCode.LIMIT_EXCEEDED,
@@ -299,16 +393,21 @@ final class SessionConsumers implements JournalConsumer.Line {
 
   /** Ends a consumer, which is there. */
   void unsubscribe(long id) {
+    Comparison comparison = comparing.remove(id);
     JournalConsumer consumer = byId.remove(id);
-    if (consumer == null) {
+    if (comparison != null) {
+      Consume request = comparison.request;
+      confirm(TypeCode.CONSUME, id, request.getJournal(), 0, request.getCreation());
+    } else if (consumer == null) {
       throw new IllegalStateException("no consumer " + id);
+    } else {
+      if (consumer.isBeginning()) {
+        accepted(consumer);
+      }
+      consumer.end();
+      left(consumer);
     }
-    if (consumer.isBeginning()) {
-      accepted(consumer);
-    }
-    consumer.end();
-    left(consumer);
-    confirm(TypeCode.UNSUBSCRIBE, id, "", 0);
+    confirm(TypeCode.UNSUBSCRIBE, id, "", 0, 0);
     send(ControlFrames.encode(TypeCode.DRAINED, new Drained(id)), DeliveryKind.FEED);
   }
 
@@ -371,6 +470,7 @@ final class SessionConsumers implements JournalConsumer.Line {
     Iterator<JournalConsumer> left = List.copyOf(byId.values()).iterator();
     long bytes = keptBytes();
     byId.clear();
+    comparing.clear();
     held = 0;
     loop.bus.memory().release(bytes);
     session.subscriptions().releaseConsumers(bytes);
@@ -500,7 +600,8 @@ final class SessionConsumers implements JournalConsumer.Line {
 
   @Override
   public void accepted(JournalConsumer consumer) {
-    confirm(TypeCode.CONSUME, consumer.wish().id(), consumer.info().name().name(), 0);
+    JournalInfo journal = consumer.info();
+    confirm(TypeCode.CONSUME, consumer.wish().id(), journal.name().name(), 0, journal.creation());
   }
 
   @Override
@@ -518,7 +619,7 @@ final class SessionConsumers implements JournalConsumer.Line {
 
   @Override
   public void settled(JournalConsumer consumer, long upTo) {
-    confirm(TypeCode.SETTLE, consumer.wish().id(), "", upTo);
+    confirm(TypeCode.SETTLE, consumer.wish().id(), "", upTo, 0);
   }
 
   @Override
@@ -542,10 +643,10 @@ final class SessionConsumers implements JournalConsumer.Line {
   }
 
   /** Confirms a request, before any stored event that follows. */
-  private void confirm(TypeCode type, long id, String topic, long position) {
+  private void confirm(TypeCode type, long id, String topic, long position, long creation) {
     send(
         ControlFrames.encode(
-            TypeCode.CONFIRM, new Confirm(type.code(), id, topic, -1L, position, false)),
+            TypeCode.CONFIRM, new Confirm(type.code(), id, topic, -1L, position, false, creation)),
         DeliveryKind.CALL_ANSWER);
   }
 

@@ -522,7 +522,8 @@ public final class SessionServices implements MemberPort {
 
   private void confirm(TypeCode type, long id) {
     send(
-        ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L, 0L, false)),
+        ControlFrames.encode(
+            TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L, 0L, false, 0L)),
         DeliveryKind.CALL_ANSWER);
   }
 

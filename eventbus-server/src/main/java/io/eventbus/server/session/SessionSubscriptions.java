@@ -591,7 +591,8 @@ public final class SessionSubscriptions {
 
   private void confirm(TypeCode type, long id) {
     out.send(
-        ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L, 0L, false)));
+        ControlFrames.encode(
+            TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L, 0L, false, 0L)));
   }
 
   private void refuse(ErrorCode code, String message, long id) {

@@ -167,7 +167,13 @@ final class TokenRenewal {
         ControlFrames.encode(
             TypeCode.CONFIRM,
             new Confirm(
-                TypeCode.AUTHENTICATE.code(), admission.expiresAtMicros(), "", -1L, 0L, false)));
+                TypeCode.AUTHENTICATE.code(),
+                admission.expiresAtMicros(),
+                "",
+                -1L,
+                0L,
+                false,
+                0L)));
   }
 
   private void refuse(ErrorCode code, String message, boolean retryable) {

@@ -35,6 +35,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,9 @@ import org.jspecify.annotations.Nullable;
  * to. Any thread.
  */
 public final class FakeJournals implements Journals {
+  /** Number of the creation of the first journal; those of others follow. */
+  public static final long FIRST_CREATION = 101;
+
   private final MapRows rows = new MapRows();
   private final Shard shard = new Shard(ShardLimits.DEFAULT, Shard.CACHE_BYTES, true);
   private final List<JournalListener> listeners = new ArrayList<>();
@@ -51,6 +55,7 @@ public final class FakeJournals implements Journals {
   private final List<Runnable> held = new ArrayList<>();
   private final List<CompletableFuture<Void>> catchingUp = new ArrayList<>();
   private final List<Runnable> waiters = new ArrayList<>();
+  private long creations = FIRST_CREATION - 1;
   private JournalCatalog catalog = JournalCatalog.of(List.of());
   private boolean holds;
   private boolean full;
@@ -258,12 +263,17 @@ public final class FakeJournals implements Journals {
   private void change(ShardRecord record, RecordResult result) {
     if (record instanceof ShardRecord.CreateJournal create
         && result instanceof RecordResult.JournalCreated created) {
-      catalog = catalog.with(created.journal(), create.definition());
+      catalog =
+          catalog.with(
+              new JournalCatalog.Item(created.journal(), create.definition(), create.creation()));
     } else if (record instanceof ShardRecord.ChangeJournal change
         && result instanceof RecordResult.Done) {
-      catalog = catalog.with(change.journal(), change.definition());
+      JournalCatalog.Item item = Objects.requireNonNull(catalog.find(change.journal()));
+      catalog =
+          catalog.with(
+              new JournalCatalog.Item(item.number(), change.definition(), item.creation()));
     } else if (record instanceof ShardRecord.DeleteJournal delete) {
-      catalog = catalog.with(delete.journal(), null);
+      catalog = catalog.without(delete.journal());
     }
   }
 
@@ -299,7 +309,7 @@ public final class FakeJournals implements Journals {
 
   @Override
   public CompletionStage<RecordResult> create(JournalDefinition definition) {
-    return submit(new ShardRecord.CreateJournal(definition));
+    return submit(new ShardRecord.CreateJournal(definition, ++creations));
   }
 
   @Override

@@ -28,7 +28,7 @@ class OutboundQueueCreditTest {
   private static final long BOUND = 40 * 1024;
   private static final byte[] CONFIRM =
       ControlFrames.encode(
-          TypeCode.CONFIRM, new Confirm(TypeCode.PUBLISH.code(), 1L, "p", -1L, 0L, false));
+          TypeCode.CONFIRM, new Confirm(TypeCode.PUBLISH.code(), 1L, "p", -1L, 0L, false, 0L));
 
   private final Wire wire = new Wire(Wire.smallQueue());
   private final QueueHandler handler;
@@ -83,7 +83,7 @@ class OutboundQueueCreditTest {
   }
 
   private static Confirm confirm() {
-    return new Confirm(TypeCode.PUBLISH.code(), 1L, "p", -1L, 0L, false);
+    return new Confirm(TypeCode.PUBLISH.code(), 1L, "p", -1L, 0L, false, 0L);
   }
 
   // Below and above the size up to which frames are copied together.

@@ -19,6 +19,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Told;
+import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.samples.FakeAuthenticator;
 import io.eventbus.server.samples.SampleRules;
 import io.eventbus.server.samples.TestClock;
@@ -108,7 +109,17 @@ class ConsumerPermissionsTest {
         ControlFrames.encode(
             TypeCode.CONSUME,
             new Consume(
-                id, filter, "", "", ConsumeMode.EXCLUSIVE, ConsumeStart.NEW, 0L, 1L << 20)));
+                id,
+                filter,
+                "",
+                "",
+                ConsumeMode.EXCLUSIVE,
+                ConsumeStart.NEW,
+                0L,
+                1L << 20,
+                0L,
+                ConsumeStart.UNKNOWN,
+                0L)));
   }
 
   private void ask(String journal, String topic) {
@@ -134,7 +145,15 @@ class ConsumerPermissionsTest {
         .as("the journal of the client's account")
         .hasSize(2)
         .first()
-        .isEqualTo(new Confirm(TypeCode.CONSUME.code(), 1L, "orders", -1L, 0L, false));
+        .isEqualTo(
+            new Confirm(
+                TypeCode.CONSUME.code(),
+                1L,
+                "orders",
+                -1L,
+                0L,
+                false,
+                FakeJournals.FIRST_CREATION));
   }
 
   @Test

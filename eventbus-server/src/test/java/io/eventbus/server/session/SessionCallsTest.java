@@ -121,7 +121,7 @@ class SessionCallsTest {
   private void serve(String service) {
     say(member, new Register(1L, service, 4, false, "", Map.of(), Overflow.DROP_OLDEST));
     assertThat(membersLink.taken())
-        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L, 0L, false, 0L));
   }
 
   private Invoke invoked() {
@@ -370,7 +370,7 @@ class SessionCallsTest {
     say(member, new Unregister(1L));
     assertThat(membersLink.taken())
         .containsExactly(
-            new Confirm(TypeCode.UNREGISTER.code(), 1L, "", -1L, 0L, false), new Drained(1L));
+            new Confirm(TypeCode.UNREGISTER.code(), 1L, "", -1L, 0L, false, 0L), new Drained(1L));
     say(caller, SampleCalls.request(2, "orders", ""));
     assertFailed(2, FailureCode.NO_MEMBER, Execution.NO);
     say(member, SampleCalls.reply(call, "done"));
@@ -514,9 +514,9 @@ class SessionCallsTest {
 
     assertThat(membersLink.taken())
         .containsExactly(
-            new Confirm(TypeCode.PUBLISH.code(), 1L, "t", 1L, 0L, false),
-            new Confirm(TypeCode.PUBLISH.code(), 2L, "t", 1L, 0L, false),
-            new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false));
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "t", 1L, 0L, false, 0L),
+            new Confirm(TypeCode.PUBLISH.code(), 2L, "t", 1L, 0L, false, 0L),
+            new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false, 0L));
   }
 
   @Test

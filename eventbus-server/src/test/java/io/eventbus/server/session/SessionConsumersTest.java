@@ -42,6 +42,7 @@ import org.junit.jupiter.api.Test;
 /** Consumers of journals, as their client sees them. */
 class SessionConsumersTest extends SessionTestCase {
   private static final long ENOUGH = 1L << 30;
+  private static final long FIRST_CREATION = FakeJournals.FIRST_CREATION;
 
   private final FakeJournals journals = Objects.requireNonNull(bus.journals);
   private final Map<String, Long> numbers = new HashMap<>();
@@ -103,7 +104,18 @@ class SessionConsumersTest extends SessionTestCase {
       long id, String filter, String name, ConsumeStart start, long from, long limit) {
     return ControlFrames.encode(
         TypeCode.CONSUME,
-        new Consume(id, filter, "", name, ConsumeMode.EXCLUSIVE, start, from, limit));
+        new Consume(
+            id,
+            filter,
+            "",
+            name,
+            ConsumeMode.EXCLUSIVE,
+            start,
+            from,
+            limit,
+            0L,
+            ConsumeStart.UNKNOWN,
+            0L));
   }
 
   private static byte[] replay(long id, ConsumeStart start, long from) {
@@ -115,7 +127,9 @@ class SessionConsumersTest extends SessionTestCase {
   }
 
   private static Confirm confirm(TypeCode type, long id, String topic, long position) {
-    return new Confirm(type.code(), id, topic, -1L, position, false);
+    // Of the first journal.
+    long creation = type == TypeCode.CONSUME ? FIRST_CREATION : 0;
+    return new Confirm(type.code(), id, topic, -1L, position, false, creation);
   }
 
   private List<Object> start(byte[] consume) {
@@ -357,6 +371,132 @@ class SessionConsumersTest extends SessionTestCase {
     problem(ErrorCode.NO_JOURNAL, TypeCode.CONSUME, 1, "");
   }
 
+  /** Returns the request of a client that has got two events of a creation of the journal. */
+  private static byte[] goOn(String name, long creation) {
+    return ControlFrames.encode(
+        TypeCode.CONSUME,
+        new Consume(
+            1L,
+            "orders.>",
+            "orders",
+            name,
+            ConsumeMode.EXCLUSIVE,
+            name.isEmpty() ? ConsumeStart.POSITION : ConsumeStart.FIRST,
+            name.isEmpty() ? 3L : 0L,
+            ENOUGH,
+            creation,
+            ConsumeStart.FIRST,
+            0L));
+  }
+
+  private static Confirm accepted(long creation) {
+    return new Confirm(TypeCode.CONSUME.code(), 1L, "orders", -1L, 0L, false, creation);
+  }
+
+  private void createAgain() {
+    var unused = journals.delete(1);
+    create("orders", KeepPolicy.ALL);
+  }
+
+  @Test
+  void aReplayGoesOnInTheCreationThatItHasRead() {
+    publish("orders.eu", 4);
+    List<Object> frames = start(goOn("", FIRST_CREATION));
+    assertThat(frames).contains(accepted(FIRST_CREATION));
+    assertThat(payloads(frames)).isEqualTo(positions(3, 4));
+  }
+
+  @Test
+  void aReplayOfAnotherCreationBeginsWhereItsClientSaysForIt() {
+    publish("orders.eu", 4);
+    createAgain();
+    FakeEvents.publish(journals, 2, "orders.eu", 1, "new 1");
+    FakeEvents.publish(journals, 2, "orders.eu", 2, "new 2");
+    FakeEvents.publish(journals, 2, "orders.eu", 3, "new 3");
+    List<Object> frames = start(goOn("", FIRST_CREATION));
+    assertThat(frames).contains(accepted(FIRST_CREATION + 1));
+    assertThat(payloads(frames)).containsExactly("new 1", "new 2", "new 3");
+  }
+
+  @Test
+  void withoutAStartForAnotherCreationAConsumerIsRefused() {
+    createAgain();
+    byte[] consume =
+        ControlFrames.encode(
+            TypeCode.CONSUME,
+            new Consume(
+                1L,
+                "orders.>",
+                "orders",
+                "",
+                ConsumeMode.EXCLUSIVE,
+                ConsumeStart.POSITION,
+                1L,
+                ENOUGH,
+                FIRST_CREATION,
+                ConsumeStart.UNKNOWN,
+                0L));
+    var unused = refused(consume, ErrorCode.UNSUPPORTED);
+  }
+
+  @Test
+  void aBusThatIsBehindWaitsBeforeItComparesCreations() {
+    journals.holds(true);
+    createAgain();
+    FakeEvents.publish(journals, 2, "orders.eu", 1, "new 1");
+    FakeEvents.publish(journals, 2, "orders.eu", 2, "new 2");
+    FakeEvents.publish(journals, 2, "orders.eu", 3, "new 3");
+    handle(goOn("", FIRST_CREATION + 1));
+    runAll();
+    assertThat(link.taken()).as("the deletion is not known here").isEmpty();
+    handle(goOn("", FIRST_CREATION + 1));
+    problem(ErrorCode.DUPLICATE_SUBSCRIPTION, TypeCode.CONSUME, 1, "");
+    journals.applyHeld();
+    runAll();
+    List<Object> frames = link.taken();
+    assertThat(frames).contains(accepted(FIRST_CREATION + 1));
+    assertThat(payloads(frames)).containsExactly("new 3");
+  }
+
+  @Test
+  void aBusThatDoesNotKnowTheJournalYetWaitsForIt() {
+    var unusedDelete = journals.delete(1);
+    journals.holds(true);
+    create("orders", KeepPolicy.ALL);
+    handle(goOn("", FIRST_CREATION + 1));
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    assertThat(link.taken())
+        .containsExactly(
+            accepted(FIRST_CREATION + 1), confirm(TypeCode.UNSUBSCRIBE, 1, "", 0), new Drained(1L));
+    handle(goOn("billing", FIRST_CREATION + 1));
+    journals.holds(false);
+    journals.applyHeld();
+    runAll();
+    assertThat(link.taken()).contains(accepted(FIRST_CREATION + 1));
+  }
+
+  @Test
+  void aBusThatCannotCatchUpRefusesAnotherCreationForAWhile() {
+    createAgain();
+    journals.unavailable(true);
+    Problem problem = refused(goOn("billing", FIRST_CREATION), ErrorCode.UNAVAILABLE);
+    assertThat(problem.getRetryable()).isTrue();
+    journals.unavailable(false);
+    assertThat(start(goOn("billing", FIRST_CREATION))).contains(accepted(FIRST_CREATION + 1));
+  }
+
+  @Test
+  void eventsOfAnotherCreationAreNotSettled() {
+    createAgain();
+    FakeEvents.publish(journals, 2, "orders.eu", 1, "new 1");
+    assertThat(payloads(start(goOn("billing", FIRST_CREATION)))).containsExactly("new 1");
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, FIRST_CREATION)));
+    problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 1, "");
+    assertThat(Objects.requireNonNull(journals.cursor(2, "billing")).floor()).isZero();
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, FIRST_CREATION + 1)));
+    assertThat(link.taken()).containsExactly(confirm(TypeCode.SETTLE, 1, "", 1));
+  }
+
   @Test
   void aConsumerGetsWhatACopyOfTheReplicaHasBrought() {
     create("prices", KeepPolicy.LATEST);
@@ -449,9 +589,9 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 5);
     byte[] billing = consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH);
     assertThat(payloads(start(billing))).isEqualTo(positions(1, 5));
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 3L, true)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 3L, true, 0L)));
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SETTLE, 1, "", 3));
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 6L, true)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 6L, true, 0L)));
     problem(ErrorCode.LIMIT_EXCEEDED, TypeCode.SETTLE, 1, "");
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     List<Object> ended = link.taken();
@@ -483,7 +623,7 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.holds(true);
     for (long upTo = 1; upTo <= 5; upTo++) {
-      handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, upTo, upTo != 3)));
+      handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, upTo, upTo != 3, 0L)));
     }
     assertThat(link.taken()).isEmpty();
     journals.applyHeld();
@@ -506,8 +646,8 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> unused = start(billing);
     journals.holds(true);
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, false)),
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, false)),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, false, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, false, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken()).hasSize(2);
     journals.holds(false);
@@ -521,8 +661,8 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.holds(true);
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true)),
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true)),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken()).hasSize(2);
     journals.holds(false);
@@ -538,7 +678,7 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.holds(true);
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true)),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken()).hasSize(2);
     journals.holds(false);
@@ -555,13 +695,13 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 3);
     handle(
         consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH),
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 3L, true)));
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 3L, true, 0L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 1, "");
     runAll();
     assertThat(link.taken()).hasSize(3);
     List<Object> second = start(consume(2, "orders.>", "billing", ConsumeStart.NEW, 0, ENOUGH));
     assertThat(second).hasSize(1);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(2L, 3L, true)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(2L, 3L, true, 0L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 2, "");
   }
 
@@ -570,7 +710,7 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 1);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.holds(true);
-    byte[] settle = ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true));
+    byte[] settle = ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, 0L));
     for (int i = 0; i < JournalConsumer.MAX_CONFIRMATIONS; i++) {
       context.budget().renew();
       handle(settle);
@@ -588,10 +728,10 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 5);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.unavailable(true);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true, 0L)));
     assertThat(problem(ErrorCode.UNAVAILABLE, TypeCode.SETTLE, 1, "").getRetryable()).isTrue();
     journals.unavailable(false);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true, 0L)));
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SETTLE, 1, "", 2));
     assertThat(Objects.requireNonNull(journals.cursor(1, "billing")).floor()).isEqualTo(4);
   }
@@ -599,9 +739,9 @@ class SessionConsumersTest extends SessionTestCase {
   @Test
   void onlyConsumersWithANameSettle() {
     List<Object> unused = start(replay(1, ConsumeStart.FIRST, 0));
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, 0L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 1, "");
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(2L, 1L, false)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(2L, 1L, false, 0L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 2, "");
   }
 
@@ -613,7 +753,7 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> second = start(consume(2, "orders.>", "billing", ConsumeStart.NEW, 0, ENOUGH));
     assertThat(second).containsExactly(confirm(TypeCode.CONSUME, 2, "orders", 0));
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false)),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     runAll();
     List<Object> over = link.taken();
@@ -629,7 +769,7 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 3);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false, 0L)));
     problem(ErrorCode.REPLACED, TypeCode.CONSUME, 1, "");
   }
 
@@ -638,7 +778,7 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 3);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true, 0L)));
     assertThat(link.taken())
         .extracting(frame -> ((Problem) frame).getCode())
         .containsExactly(ErrorCode.UNAVAILABLE, ErrorCode.REPLACED);
@@ -651,7 +791,7 @@ class SessionConsumersTest extends SessionTestCase {
     var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
     journals.holds(true);
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true)),
+        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken()).hasSize(2);
     journals.holds(false);
@@ -685,7 +825,7 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 3);
     publish("orders.us", 1);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false, 0L)));
     handle(ControlFrames.encode(TypeCode.ASK, new Ask(7L, "", "orders.eu", "billing", 1L)));
     runAll();
     assertThat(link.taken()).containsExactly(new Told(7L, "orders", 1L, 4L, 3L, 1L, 2L));

@@ -92,7 +92,14 @@ class SessionDurableTest extends SessionTestCase {
   }
 
   private static Confirm confirm(long sequence, long position, boolean repeated) {
-    return new Confirm(TypeCode.PUBLISH.code(), sequence, "orders.eu", -1L, position, repeated);
+    return new Confirm(
+        TypeCode.PUBLISH.code(),
+        sequence,
+        "orders.eu",
+        -1L,
+        position,
+        repeated,
+        FakeJournals.FIRST_CREATION);
   }
 
   @Test
@@ -352,7 +359,7 @@ class SessionDurableTest extends SessionTestCase {
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(7L)));
     handle(SampleFrames.publish("other", 1, true, "x"));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "other", 0L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "other", 0L, 0L, false, 0L));
     journals.applyHeld();
     handle(SampleFrames.publish("orders.eu", 2, true, "y"));
     assertThat(link.taken()).containsExactly(confirm(1, 1, false), new Barrier(7L));

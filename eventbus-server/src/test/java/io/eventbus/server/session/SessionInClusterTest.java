@@ -156,7 +156,7 @@ class SessionInClusterTest {
   }
 
   private static Confirm confirm(TypeCode type, long id) {
-    return new Confirm(type.code(), id, "", -1L, 0L, false);
+    return new Confirm(type.code(), id, "", -1L, 0L, false, 0L);
   }
 
   @Test

@@ -107,9 +107,9 @@ class SessionMembersTest {
     say(one, register(1, 4, Overflow.DROP_OLDEST));
     say(other, register(2, 0, Overflow.CONFLATE));
     assertThat(oneLink.taken())
-        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L, 0L, false, 0L));
     assertThat(otherLink.taken())
-        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 2L, "", -1L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 2L, "", -1L, 0L, false, 0L));
   }
 
   private static Publish broadcast(String service, long sequence) {
@@ -137,7 +137,7 @@ class SessionMembersTest {
     serve();
     say(caller, broadcast("room.1", 1));
     assertThat(only(callersLink))
-        .isEqualTo(new Confirm(TypeCode.PUBLISH.code(), 1L, "$SRV.room.1", 2L, 0L, false));
+        .isEqualTo(new Confirm(TypeCode.PUBLISH.code(), 1L, "$SRV.room.1", 2L, 0L, false, 0L));
     assertThat(oneLink.got).hasSize(1);
     assertThat(oneLink.policies).containsExactly(Overflow.DROP_OLDEST);
     assertThat(otherLink.policies).containsExactly(Overflow.CONFLATE);
@@ -145,7 +145,7 @@ class SessionMembersTest {
     say(other, new Unregister(2L));
     assertThat(otherLink.taken())
         .containsExactly(
-            new Confirm(TypeCode.UNREGISTER.code(), 2L, "", -1L, 0L, false), new Drained(2L));
+            new Confirm(TypeCode.UNREGISTER.code(), 2L, "", -1L, 0L, false, 0L), new Drained(2L));
     say(caller, broadcast("room.1", 2));
     assertThat(oneLink.got).hasSize(2);
     assertThat(otherLink.got).hasSize(1);

@@ -33,8 +33,8 @@ class SessionPublishingTest extends SessionTestCase {
     handle(SampleFrames.publish("a.b", 5, true, "x", "y", "z"));
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false),
-            new Confirm(TypeCode.PUBLISH.code(), 7L, "a.b", 1L, 0L, false));
+            new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false, 0L),
+            new Confirm(TypeCode.PUBLISH.code(), 7L, "a.b", 1L, 0L, false, 0L));
     assertThat(link.got).hasSize(1);
     SampleFrames.Delivered d = link.got.get(0);
     assertThat(d.producer()).isEqualTo(welcome.getProducer());
@@ -56,7 +56,7 @@ class SessionPublishingTest extends SessionTestCase {
     problem(ErrorCode.ILLEGAL_TOPIC, TypeCode.PUBLISH, 9, topic);
     handle(SampleFrames.publish("fine", 1, true, "x"));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fine", 1L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fine", 1L, 0L, false, 0L));
     assertThat(link.got).hasSize(1);
     assertThat(session.published()).isEqualTo(1);
     assertThat(link.closed).isEmpty();
@@ -109,7 +109,8 @@ class SessionPublishingTest extends SessionTestCase {
     assertThat(link.closed).isEmpty();
     handle(SampleFrames.publish("t".repeat(255), 7, true, "x"));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 7L, "t".repeat(255), 1L, 0L, false));
+        .containsExactly(
+            new Confirm(TypeCode.PUBLISH.code(), 7L, "t".repeat(255), 1L, 0L, false, 0L));
     assertThat(link.got).hasSize(1);
   }
 
@@ -127,7 +128,7 @@ class SessionPublishingTest extends SessionTestCase {
     assertThat(at).isEqualTo(first.length);
     assertThat(session.awaitsRoom()).isTrue();
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fast", 0L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fast", 0L, 0L, false, 0L));
     assertThat(bus.counters.loops().get(0).publishersStopped.get()).isEqualTo(1);
     assertThat(retries).hasValue(0);
     // Called without need: it still has to wait, and has a new retry.
@@ -138,8 +139,8 @@ class SessionPublishingTest extends SessionTestCase {
     assertThat(session.awaitsRoom()).isFalse();
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.PUBLISH.code(), 1L, "slow", 1L, 0L, false),
-            new Confirm(TypeCode.PUBLISH.code(), 2L, "slow", 1L, 0L, false));
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "slow", 1L, 0L, false, 0L),
+            new Confirm(TypeCode.PUBLISH.code(), 2L, "slow", 1L, 0L, false, 0L));
     assertThat(link.got).extracting(SampleFrames.Delivered::sequence).containsExactly(1L, 2L);
     assertThat(session.published()).isEqualTo(3);
   }

@@ -58,7 +58,7 @@ class SessionSubscriptionsTest extends SessionTestCase {
     handle(subscribe(7, "c", null));
     assertThat(link.taken())
         .last()
-        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, "", -1L, 0L, false));
+        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, "", -1L, 0L, false, 0L));
   }
 
   @Test
@@ -66,7 +66,7 @@ class SessionSubscriptionsTest extends SessionTestCase {
     welcome();
     handle(subscribe(1, "$SYS.>", null));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false, 0L));
   }
 
   @Test
@@ -102,7 +102,7 @@ class SessionSubscriptionsTest extends SessionTestCase {
     handle(subscribe(3, "a", "two"));
     assertThat(link.taken())
         .last()
-        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false));
+        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false, 0L));
   }
 
   @Test
@@ -134,7 +134,7 @@ class SessionSubscriptionsTest extends SessionTestCase {
     link.taken();
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.UNSUBSCRIBE.code(), 1L, "", -1L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.UNSUBSCRIBE.code(), 1L, "", -1L, 0L, false, 0L));
     bus.loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
     handle(SampleFrames.publish("a", 1, false, "x"));

@@ -62,7 +62,7 @@ class SessionTest extends SessionTestCase {
     assertThat(problem.getTypeCode()).isEqualTo(40);
     assertThat(problem.getMessage()).contains("(expected: 0..13, 16..18, 20..28, 31..35, 37)");
     assertThat(sent.get(1))
-        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false));
+        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false, 0L));
     assertThat(link.closed).isEmpty();
   }
 
@@ -134,7 +134,7 @@ class SessionTest extends SessionTestCase {
         .extracting(frame -> ((Problem) frame).getTypeCode())
         .containsExactly(2, 2, 5);
     assertThat(sent.get(3))
-        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false));
+        .isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L, 0L, false, 0L));
   }
 
   @Test
@@ -197,7 +197,7 @@ class SessionTest extends SessionTestCase {
         ControlFrames.encode(TypeCode.BARRIER, new Barrier(-7L)));
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 0L, 0L, false), new Barrier(-7L));
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 0L, 0L, false, 0L), new Barrier(-7L));
   }
 
   @Test

@@ -117,7 +117,7 @@ class TokenRenewalTest {
   private void subscribe(long id, String filter, Overflow overflow) {
     handle(ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(id, filter, null, overflow)));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L, 0L, false));
+        .containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L, 0L, false, 0L));
   }
 
   private Confirm confirm() {
@@ -127,7 +127,8 @@ class TokenRenewalTest {
         "",
         -1L,
         0L,
-        false);
+        false,
+        0L);
   }
 
   private Problem refused(ErrorCode code, boolean retryable) {
@@ -153,7 +154,13 @@ class TokenRenewalTest {
     assertThat(link.taken())
         .containsExactly(
             new Confirm(
-                TypeCode.AUTHENTICATE.code(), expires.toEpochMilli() * 1000, "", -1L, 0L, false));
+                TypeCode.AUTHENTICATE.code(),
+                expires.toEpochMilli() * 1000,
+                "",
+                -1L,
+                0L,
+                false,
+                0L));
     clock.advance(60_000);
     session.onTick(NOW);
     assertThat(link.closed).as("the first token has ended its 100 s").isEmpty();

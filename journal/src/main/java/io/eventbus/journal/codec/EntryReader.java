@@ -103,7 +103,9 @@ public final class EntryReader {
   private ShardRecord readRecord(RecordType type) {
     return switch (type) {
       case PUBLISH -> readPublish();
-      case CREATE_JOURNAL -> new CreateJournal(DefinitionFormat.read(in));
+      case CREATE_JOURNAL ->
+          new CreateJournal(
+              DefinitionFormat.read(in), readNumber("CreateJournal.creation", 0, Long.MAX_VALUE));
       case CHANGE_JOURNAL -> new ChangeJournal(readJournal(), DefinitionFormat.read(in));
       case DELETE_JOURNAL -> new DeleteJournal(readJournal());
       case TRIM -> new Trim(readJournal(), readNumber("Trim.upTo", 0, Long.MAX_VALUE));

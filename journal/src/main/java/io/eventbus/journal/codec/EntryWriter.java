@@ -118,6 +118,7 @@ public final class EntryWriter {
     } else if (record instanceof CreateJournal create) {
       Varint.write(out, RecordType.CREATE_JOURNAL.code());
       DefinitionFormat.write(out, create.definition());
+      Varint.write(out, create.creation());
     } else if (record instanceof ChangeJournal change) {
       begin(out, RecordType.CHANGE_JOURNAL, change.journal());
       DefinitionFormat.write(out, change.definition());

@@ -10,8 +10,12 @@ public sealed interface ShardRecord {
   /** Publication of events. */
   record Publish(PublishHead head, EventBlock events) implements ShardRecord {}
 
-  /** Creation of a journal; does nothing if there is one with this definition. */
-  record CreateJournal(JournalDefinition definition) implements ShardRecord {}
+  /**
+   * Creation of a journal; does nothing if there is one with this definition.
+   *
+   * @param creation number that no other creation has; 0 for none
+   */
+  record CreateJournal(JournalDefinition definition, long creation) implements ShardRecord {}
 
   /** Change of a journal's definition, of which the name and what it keeps stay. */
   record ChangeJournal(int journal, JournalDefinition definition) implements ShardRecord {}

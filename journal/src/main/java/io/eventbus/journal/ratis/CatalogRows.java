@@ -29,9 +29,9 @@ final class CatalogRows {
         RowScan scan =
             rows.scan(new byte[] {Keys.JOURNAL}, new byte[] {(byte) (Keys.JOURNAL + 1)})) {
       while (scan.next()) {
+        DefinitionRow row = DefinitionRow.decode(scan.value());
         journals.add(
-            new JournalCatalog.Item(
-                Keys.journalOf(scan.key()), DefinitionRow.decode(scan.value()).definition()));
+            new JournalCatalog.Item(Keys.journalOf(scan.key()), row.definition(), row.creation()));
       }
     }
     return JournalCatalog.of(journals);
@@ -43,12 +43,23 @@ final class CatalogRows {
     ShardRecord record = entry.records().get(0);
     RecordResult result = changes.results().get(0);
     if (record instanceof CreateJournal create && result instanceof JournalCreated created) {
-      return before.with(created.journal(), create.definition());
+      return created(before, created.journal(), create);
     } else if (record instanceof ChangeJournal change && result instanceof Done) {
-      return before.with(change.journal(), change.definition());
+      JournalCatalog.Item item = before.find(change.journal());
+      return item == null
+          ? before
+          : before.with(
+              new JournalCatalog.Item(item.number(), change.definition(), item.creation()));
     } else if (record instanceof DeleteJournal delete && result instanceof Done) {
-      return before.with(delete.journal(), null);
+      return before.without(delete.journal());
     }
     return before;
+  }
+
+  /** Adds a journal, unless it was there. */
+  private static JournalCatalog created(JournalCatalog before, int number, CreateJournal record) {
+    return before.find(number) != null
+        ? before
+        : before.with(new JournalCatalog.Item(number, record.definition(), record.creation()));
   }
 }

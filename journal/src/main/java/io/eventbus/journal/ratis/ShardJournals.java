@@ -45,6 +45,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -79,6 +80,10 @@ public final class ShardJournals implements Journals, AutoCloseable {
   /** Pause after a look for a copy that was to replace damaged rows. */
   private static final long DAMAGE_PAUSE_MILLIS = 10_000;
 
+  /** Creations have numbers that also JavaScript has without loss. */
+  private static final long END_OF_CREATIONS = 1L << 53;
+
+  private final SecureRandom creations = new SecureRandom();
   private final ShardOptions options;
   private final List<JournalListener> listeners = new CopyOnWriteArrayList<>();
   private final Map<String, InetSocketAddress> learned = new ConcurrentHashMap<>();
@@ -560,7 +565,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
   @Override
   public CompletionStage<RecordResult> create(JournalDefinition definition) {
-    return submit(new CreateJournal(definition));
+    return submit(new CreateJournal(definition, creations.nextLong(1, END_OF_CREATIONS)));
   }
 
   @Override

@@ -4,7 +4,7 @@ import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.KeepPolicy;
 
 /** Journal as the rules see it. */
-record Journal(int number, JournalDefinition definition, JournalCounters counters) {
+record Journal(int number, JournalDefinition definition, long creation, JournalCounters counters) {
   boolean keepsLatest() {
     return definition.keep() == KeepPolicy.LATEST;
   }

@@ -59,8 +59,8 @@ final class JournalRules {
     context.rows.put(
         Keys.journalName(definition.name()),
         ByteBuffer.allocate(Integer.BYTES).putInt(number).array());
-    context.cache.put(Keys.journal(number), new DefinitionRow(definition));
-    context.changed(new Journal(number, definition, new JournalCounters()));
+    context.cache.put(Keys.journal(number), new DefinitionRow(definition, record.creation()));
+    context.changed(new Journal(number, definition, record.creation(), new JournalCounters()));
     return new JournalCreated(number);
   }
 
@@ -84,7 +84,7 @@ final class JournalRules {
               + before.keep()
               + ", which cannot be changed)");
     }
-    context.cache.put(Keys.journal(journal.number()), new DefinitionRow(now));
+    context.cache.put(Keys.journal(journal.number()), new DefinitionRow(now, journal.creation()));
     context.changed(journal);
     return new Done();
   }

@@ -11,11 +11,17 @@ final class RowFormat {
   /** Returns a reader behind the number of the format, which has to be the expected one. */
   static BodyReader reader(byte[] value, int format) {
     BodyReader in = new BodyReader().wrap(ByteBuffer.wrap(value), 0, value.length);
-    int found = in.readCount("format");
-    if (found != format) {
-      throw in.malformed("format", 0, found, "" + format);
-    }
+    int unused = read(in, format, format);
     return in;
+  }
+
+  /** Reads the number of the format, which has to be from {@code min} to {@code max}. */
+  static int read(BodyReader in, int min, int max) {
+    int found = in.readCount("format");
+    if (found < min || found > max) {
+      throw in.malformed("format", 0, found, min == max ? "" + max : min + ".." + max);
+    }
+    return found;
   }
 
   static void checkEnd(BodyReader in, byte[] value) {

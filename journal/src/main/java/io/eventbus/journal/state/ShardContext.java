@@ -54,7 +54,9 @@ final class ShardContext {
     JournalCounters found =
         cache.get(
             rows, Keys.journalCounters(number), JournalCounters.class, JournalCounters::decode);
-    return row == null || found == null ? null : new Journal(number, row.definition(), found);
+    return row == null || found == null
+        ? null
+        : new Journal(number, row.definition(), row.creation(), found);
   }
 
   /** Takes note that the counters of a journal have changed. */

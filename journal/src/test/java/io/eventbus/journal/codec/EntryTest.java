@@ -58,7 +58,7 @@ class EntryTest {
                 60_000,
                 500),
             TestEntries.numbered(100, 2, 10)),
-        new ShardRecord.CreateJournal(ORDERS),
+        new ShardRecord.CreateJournal(ORDERS, (1L << 53) - 1),
         new ShardRecord.ChangeJournal(3, ORDERS),
         new ShardRecord.DeleteJournal(3),
         new Trim(3, 1L << 40),

@@ -286,7 +286,8 @@ class ShardDutiesTest {
               shard
                   .gate()
                   .submit(
-                      new CreateJournal(TestShards.definition("orders", new Retention(0, 0, 10)))));
+                      new CreateJournal(
+                          TestShards.definition("orders", new Retention(0, 0, 10)), 0)));
       for (int i = 1; i <= 25; i++) {
         Answer answer = new Answer();
         PublishHead head = TestEntries.head(1, "a", "p", i, i - 1, 0, 0, i == 25 ? 5_000 : 0);

@@ -317,6 +317,7 @@ class ShardJournalsTest {
 
   @Test
   void journalsAreCreatedChangedAndDeleted() throws Exception {
+    long creation;
     try (ShardJournals journals = open()) {
       JournalDefinition first = TestShards.definition("first");
       assertThat(TestShards.await(journals.create(first))).isEqualTo(new JournalCreated(1));
@@ -327,17 +328,27 @@ class ShardJournalsTest {
                   journals.create(TestShards.definition("first", new Retention(1, 2, 3)))))
           .isInstanceOf(Refused.class);
       JournalDefinition changed = TestShards.definition("first", new Retention(0, 0, 100));
+      creation = creation(journals, "first");
+      assertThat(TestShards.await(journals.create(first))).isEqualTo(new JournalCreated(1));
       assertThat(TestShards.await(journals.change(1, changed))).isEqualTo(new Done());
       assertThat(TestShards.await(journals.delete(2))).isEqualTo(new Done());
-      assertThat(journals.catalog().all()).containsExactly(new JournalCatalog.Item(1, changed));
-      assertThat(journals.catalog().route("any")).isEqualTo(new JournalCatalog.Item(1, changed));
+      JournalCatalog.Item only = new JournalCatalog.Item(1, changed, creation);
+      assertThat(journals.catalog().all()).containsExactly(only);
+      assertThat(journals.catalog().route("any")).isEqualTo(only);
       assertThat(journals.figures(2)).isNull();
       assertThat(journals.reader(2, TestShards.ALL).read(1, 1)).isNull();
     }
     try (ShardJournals journals = open()) {
-      assertThat(journals.catalog().find("first")).isNotNull();
+      assertThat(creation(journals, "first")).isEqualTo(creation);
       assertThat(journals.catalog().find(2)).isNull();
+      assertThat(TestShards.await(journals.delete(1))).isEqualTo(new Done());
+      int unused = TestShards.create(journals, TestShards.definition("first"));
+      assertThat(creation(journals, "first")).isNotEqualTo(creation).isPositive();
     }
+  }
+
+  private static long creation(Journals journals, String name) {
+    return Objects.requireNonNull(journals.catalog().find(name)).creation();
   }
 
   @Test

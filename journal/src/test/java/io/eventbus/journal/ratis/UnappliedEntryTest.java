@@ -161,8 +161,8 @@ class UnappliedEntryTest {
     try (ShardStore store = TestStores.open(directory)) {
       ShardStateMachine created = machine(store);
       created.notifyTermIndexUpdated(1, 0);
-      apply(created, 1, new CreateJournal(TestShards.definition("good"))).get();
-      apply(created, 2, new CreateJournal(TestShards.definition("bad"))).get();
+      apply(created, 1, new CreateJournal(TestShards.definition("good"), 0)).get();
+      apply(created, 2, new CreateJournal(TestShards.definition("bad"), 0)).get();
       assertThat(store.flush(Duration.ofSeconds(60))).isTrue();
       byte[] row = TestStores.exchange(store, Keys.journalCounters(BAD), new byte[] {99});
 
@@ -194,7 +194,8 @@ class UnappliedEntryTest {
     try (ShardServer shard = open(first)) {
       for (String name : List.of("good", "bad")) {
         RecordResult unused =
-            TestShards.await(shard.gate().submit(new CreateJournal(TestShards.definition(name))));
+            TestShards.await(
+                shard.gate().submit(new CreateJournal(TestShards.definition(name), 0)));
       }
       publish(shard, GOOD, 1);
       publish(shard, BAD, 1);

@@ -45,7 +45,7 @@ class JournalRulesTest {
   }
 
   private RecordResult create(String name, String filter, KeepPolicy keep) {
-    return apply(new CreateJournal(ShardFixture.definition(name, filter, keep)));
+    return apply(new CreateJournal(ShardFixture.definition(name, filter, keep), 0));
   }
 
   private void publish(int journal, String topic, long first, int count, long delay) {
@@ -78,7 +78,8 @@ class JournalRulesTest {
 
   @Test
   void aChangeKeepsNameAndKindAndIsStored() {
-    create("one", "a.>", KeepPolicy.ALL);
+    apply(new CreateJournal(ShardFixture.definition("one", "a.>", KeepPolicy.ALL), 17));
+    apply(new CreateJournal(ShardFixture.definition("one", "a.>", KeepPolicy.ALL), 18));
     refused(
         apply(new ChangeJournal(1, ShardFixture.definition("two", "a.>", KeepPolicy.ALL))),
         JournalRefusalReason.NOT_CHANGEABLE);
@@ -94,7 +95,7 @@ class JournalRulesTest {
     assertThat(apply(new ChangeJournal(1, changed))).isEqualTo(new Done());
 
     assertThat(DefinitionRow.decode(Objects.requireNonNull(shard.rows.get(Keys.journal(1)))))
-        .isEqualTo(new DefinitionRow(changed));
+        .isEqualTo(new DefinitionRow(changed, 17));
   }
 
   @Test

@@ -43,7 +43,7 @@ class PublishRulesTest {
   }
 
   private int create(String name, String filter, KeepPolicy keep) {
-    RecordResult result = apply(new CreateJournal(ShardFixture.definition(name, filter, keep)));
+    RecordResult result = apply(new CreateJournal(ShardFixture.definition(name, filter, keep), 0));
     return ((JournalCreated) result).journal();
   }
 
@@ -340,7 +340,8 @@ class PublishRulesTest {
     Retention retention = new Retention(0, 300, 4);
     apply(
         new CreateJournal(
-            ShardFixture.definition("full", "b.>", KeepPolicy.ALL, retention, FullPolicy.REFUSE)));
+            ShardFixture.definition("full", "b.>", KeepPolicy.ALL, retention, FullPolicy.REFUSE),
+            0));
     assertThat(shard.apply(stamp, List.of(inTwo(1, 2, 5), inTwo(3, 3, 5), inTwo(6, 2, 5))))
         .satisfies(
             results -> {
@@ -417,7 +418,8 @@ class PublishRulesTest {
   @Test
   void aReleaseThatIsTooLargeForAnEntryLeavesTheRest() {
     ShardFixture large = new ShardFixture(ShardLimits.DEFAULT, new MemoryRows(), Shard.CACHE_BYTES);
-    large.apply(1, List.of(new CreateJournal(ShardFixture.definition("l", "a.>", KeepPolicy.ALL))));
+    large.apply(
+        1, List.of(new CreateJournal(ShardFixture.definition("l", "a.>", KeepPolicy.ALL), 0)));
     for (int i = 0; i < 3; i++) {
       PublishHead head = TestEntries.head(1, "a.x", "p" + i, 1, 0, 0, 0, 9 + i / 2);
       int count = DelayRules.MAX_EVENTS / 2;

@@ -37,8 +37,8 @@ class RemovalRulesTest {
 
   @BeforeEach
   void createJournals() {
-    apply(new CreateJournal(ShardFixture.definition("all", "a.>", KeepPolicy.ALL)));
-    apply(new CreateJournal(ShardFixture.definition("latest", "l.>", KeepPolicy.LATEST)));
+    apply(new CreateJournal(ShardFixture.definition("all", "a.>", KeepPolicy.ALL), 0));
+    apply(new CreateJournal(ShardFixture.definition("latest", "l.>", KeepPolicy.LATEST), 0));
   }
 
   private RecordResult apply(ShardRecord record) {

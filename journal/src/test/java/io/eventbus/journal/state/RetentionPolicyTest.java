@@ -25,7 +25,7 @@ class RetentionPolicyTest {
   /** Publishes chunks of 2, 3 and 4 events at 1,000, 2,000 and 3,000. */
   @BeforeEach
   void publish() {
-    apply(1, new CreateJournal(ShardFixture.definition("all", "a.>", KeepPolicy.ALL)));
+    apply(1, new CreateJournal(ShardFixture.definition("all", "a.>", KeepPolicy.ALL), 0));
     apply(1_000, new Publish(TestEntries.head("a.x", "p", 1), TestEntries.numbered(1, 2, 5)));
     apply(2_000, new Publish(TestEntries.head("a.x", "p", 3), TestEntries.numbered(3, 3, 5)));
     apply(3_000, new Publish(TestEntries.head("a.x", "p", 6), TestEntries.numbered(6, 4, 5)));

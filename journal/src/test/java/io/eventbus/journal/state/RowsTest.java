@@ -72,7 +72,7 @@ class RowsTest {
     samples.put(
         "CursorRow", new Sample(cursor.encode(), value -> CursorRow.decode(value).encode()));
     DefinitionRow definition =
-        new DefinitionRow(ShardFixture.definition("orders", "orders.>", KeepPolicy.LATEST));
+        new DefinitionRow(ShardFixture.definition("orders", "orders.>", KeepPolicy.LATEST), 79);
     samples.put(
         "DefinitionRow",
         new Sample(definition.encode(), value -> DefinitionRow.decode(value).encode()));
@@ -135,6 +135,14 @@ class RowsTest {
                   .as(name)
                   .isInstanceOf(MalformedFrameException.class);
             });
+  }
+
+  @Test
+  void aDefinitionOfBeforeThereWereNumbersOfCreationsIsRead() {
+    byte[] before = HexFormat.of().parseHex("020c6f726465727302106f72646572732e3e0200000000");
+    assertThat(DefinitionRow.decode(before))
+        .isEqualTo(
+            new DefinitionRow(ShardFixture.definition("orders", "orders.>", KeepPolicy.LATEST), 0));
   }
 
   @Test

@@ -143,7 +143,7 @@ class ShardModelTest {
     }
 
     private CreateJournal create(String names) {
-      return new CreateJournal(definition(names));
+      return new CreateJournal(definition(names), 0);
     }
 
     private JournalDefinition definition(String names) {

@@ -109,7 +109,7 @@ class CallMoveTest extends ClientFixture {
     assertThat(next(TypeCode.REPLY, 2)).isNotNull();
     assertThat(bus.arrivals).isEmpty();
     bus.connection(2)
-        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.REGISTER.code(), id, "", -1L, 0L, false));
+        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.REGISTER.code(), id, "", -1L, 0L, false, 0L));
     next(TypeCode.UNREGISTER, 1);
     bus.connection(1).message(FakeBus.invoke(-1, id, 5_000, 2, 0, "from one"));
     take(held).answer().complete(Event.of("to one"));

@@ -34,7 +34,7 @@ class DurablePublishTest extends ClientFixture {
     bus.connection()
         .frame(
             TypeCode.CONFIRM,
-            new Confirm(TypeCode.PUBLISH.code(), last, "a", -1L, position, repeated));
+            new Confirm(TypeCode.PUBLISH.code(), last, "a", -1L, position, repeated, 0L));
   }
 
   @Test

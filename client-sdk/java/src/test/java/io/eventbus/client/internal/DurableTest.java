@@ -150,7 +150,7 @@ class DurableTest extends ClientFixture {
   }
 
   private static Confirm confirmed(Consume of) {
-    return new Confirm(TypeCode.CONSUME.code(), of.getId(), "shop", -1L, 0L, false);
+    return new Confirm(TypeCode.CONSUME.code(), of.getId(), "shop", -1L, 0L, false, 0L);
   }
 
   private void truncated(Consume of, long from, long to, TruncatedReason reason) {
@@ -187,7 +187,10 @@ class DurableTest extends ClientFixture {
                 ConsumeMode.EXCLUSIVE,
                 ConsumeStart.FIRST,
                 0L,
-                (long) WINDOW));
+                (long) WINDOW,
+                0L,
+                ConsumeStart.FIRST,
+                0L));
     assertThat(get(billing.ready())).isSameAs(billing);
     feed(consume, 1, 0);
     feed(consume, 1, 5, stored(1, "x", "y"), FakeBus.stored("b", 4, 1, "z"));
@@ -195,7 +198,7 @@ class DurableTest extends ClientFixture {
     // The first settlement is sent at once, the next one after a moment: with what it covers.
     assertThat(settle().getUpTo()).isEqualTo(1);
     until(() -> billing.position() == 5);
-    assertThat(nextSettle()).isEqualTo(new Settle(consume.getId(), 5L, false));
+    assertThat(nextSettle()).isEqualTo(new Settle(consume.getId(), 5L, false, 0L));
     assertThat(billing.lag()).isZero();
     assertThat(billing.counters().received()).isEqualTo(3);
     assertThat(client.counters().received()).isEqualTo(3);
@@ -580,6 +583,60 @@ class DurableTest extends ClientFixture {
     assertThat(bus.next(TypeCode.CONSUME).connection()).isEqualTo(1);
     scheduler.advance(Duration.ofSeconds(1));
     assertNotAskedAgain(client);
+  }
+
+  @Test
+  void nothingOfADeletedJournalCountsInTheOneThatWasCreatedAgain() throws Exception {
+    bus.creation = 79;
+    EventBusClient client = connect();
+    DurableSubscription billing = client.durable("billing").from(Start.FIRST).handler(handler);
+    Consume consume = consume();
+    assertThat(consume.getCreation()).isZero();
+    CountDownLatch release = new CountDownLatch(1);
+    handler.release = release;
+    feed(consume, 1, 2, stored(1, "a", "b"));
+    feed(consume, 3, 5, stored(3, "c"));
+    bus.creation = 80;
+    reconnect();
+    Consume again = consume();
+    assertThat(again.getCreation()).isEqualTo(79);
+    assertThat(again.getOtherStart()).isEqualTo(ConsumeStart.FIRST);
+    feed(again, 1, 2, stored(1, "x", "y"));
+    assertThat(take(told)).isEqualTo("truncated 1..5");
+    release.countDown();
+    assertThat(take(handled, 4)).containsExactly("1 a", "truncated 1..5 DELETED", "1 x", "2 y");
+    assertThat(settle()).isEqualTo(new Settle(again.getId(), 1L, false, 80L));
+    assertThat(nextSettle()).isEqualTo(new Settle(again.getId(), 2L, false, 80L));
+    assertThat(billing.position()).isEqualTo(2);
+    bus.creation = 0;
+    reconnect();
+    assertThat(consume().getCreation()).as("a bus that tells none").isEqualTo(80);
+    feed(again, 3, 3, stored(3, "z"));
+    assertThat(take(handled)).isEqualTo("3 z");
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void framesOfABusThatStillHasTheDeletedJournalDoNotCount() throws Exception {
+    bus.creation = 79;
+    EventBusClient client = connect();
+    DurableSubscription replay = client.replay().from(Start.position(1)).handler(handler);
+    Consume consume = consume();
+    get(replay.ready());
+    feed(consume, 1, 1, stored(1, "a"));
+    assertThat(take(handled)).isEqualTo("1 a");
+    until(() -> replay.position() == 1);
+    bus.creation = 80;
+    bus.answersUnsubscribe = false;
+    bus.connection(1).askToMove("tok", "ws://two/bus");
+    Consume other = consume();
+    assertThat(other.getFrom()).isEqualTo(2);
+    assertThat(other.getOtherFrom()).isEqualTo(1);
+    assertThat(take(told)).isEqualTo("truncated 2..2");
+    bus.connection(1)
+        .message(FakeBus.feed(consume.getId(), 2, 2, 2, FakeBus.stored("a", 2, 2, "b")));
+    bus.connection(2).message(FakeBus.feed(other.getId(), 1, 1, 1, FakeBus.stored("a", 1, 1, "x")));
+    assertThat(take(handled, 2)).containsExactly("truncated 2..2 DELETED", "1 x");
   }
 
   @Test

@@ -99,7 +99,7 @@ class TokensTest extends ClientFixture {
     bus.connection()
         .frame(
             TypeCode.CONFIRM,
-            new Confirm(TypeCode.AUTHENTICATE.code(), expiry(life), "", -1L, 0L, false));
+            new Confirm(TypeCode.AUTHENTICATE.code(), expiry(life), "", -1L, 0L, false, 0L));
   }
 
   private void refuse() {

@@ -73,7 +73,18 @@ public final class DurableRequests {
       long id, String filter, String name, ConsumeStart start, long limit) {
     return ControlFrames.encode(
         TypeCode.CONSUME,
-        new Consume(id, filter, "", name, ConsumeMode.EXCLUSIVE, start, 0L, limit));
+        new Consume(
+            id,
+            filter,
+            "",
+            name,
+            ConsumeMode.EXCLUSIVE,
+            start,
+            0L,
+            limit,
+            0L,
+            ConsumeStart.UNKNOWN,
+            0L));
   }
 
   /** Writes a {@code Credit} of a consumer. */
@@ -83,7 +94,7 @@ public final class DurableRequests {
 
   /** Writes a {@code Settle}. */
   public static byte[] settle(long id, long upTo, boolean confirm) {
-    return ControlFrames.encode(TypeCode.SETTLE, new Settle(id, upTo, confirm));
+    return ControlFrames.encode(TypeCode.SETTLE, new Settle(id, upTo, confirm, 0L));
   }
 
   /**

@@ -259,7 +259,7 @@ final class FrameDispatcher {
         || confirm.getTypeCode() == TypeCode.REGISTER.code()
         || confirm.getTypeCode() == TypeCode.CONSUME.code()) {
       if (confirm.getTypeCode() == TypeCode.CONSUME.code()) {
-        parts.durable().accepted(source, confirm.getAbout(), confirm.getTopic());
+        parts.durable().accepted(source, confirm);
       }
       if (standby != null) {
         // The client may stay at its bus, which may still refuse it.

@@ -14,6 +14,7 @@ import io.eventbus.client.internal.inbound.Subscriptions;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.DurableFrames;
 import io.eventbus.protocol.FeedView;
+import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
 import java.nio.ByteBuffer;
@@ -26,6 +27,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Consumers of a client, over all its connections. Frames come under the lock of the {@code
@@ -122,17 +124,20 @@ public final class DurableConsumers {
       return;
     }
     Truncated.Reason reason = Truncated.Reason.valueOf(frame.getReason().name());
-    Truncated told = entry.state.truncated(line, frame.getFrom(), frame.getTo(), reason);
-    if (told != null) {
-      environment.notifier().tell(listener -> listener.truncated(told));
-    }
+    tell(entry.state.truncated(line, frame.getFrom(), frame.getTo(), reason));
   }
 
   /** Notes that the bus has accepted a consumer, and which journal it reads. */
-  public void accepted(FeedLine line, long id, String journal) {
-    Entry entry = byId.get(id);
+  public void accepted(FeedLine line, Confirm confirm) {
+    Entry entry = byId.get(confirm.getAbout());
     if (entry != null) {
-      entry.state.accepted(line, journal);
+      tell(entry.state.accepted(line, confirm.getTopic(), confirm.getCreation()));
+    }
+  }
+
+  private void tell(@Nullable Truncated told) {
+    if (told != null) {
+      environment.notifier().tell(listener -> listener.truncated(told));
     }
   }
 

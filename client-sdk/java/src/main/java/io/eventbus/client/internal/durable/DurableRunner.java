@@ -43,6 +43,8 @@ final class DurableRunner implements Runnable {
   /** Starts a run unless there is one, or a failed event waits for its time. */
   void wake() {
     synchronized (this) {
+      // What has failed does not come again if its journal was deleted.
+      pausing &= !state.isReplaced();
       if (running || (pausing && !state.isStopping())) {
         return;
       }
@@ -108,7 +110,7 @@ final class DurableRunner implements Runnable {
   /** Hands an event over; returns false if the handler has failed. */
   private boolean step(FedItem from) {
     if (from instanceof FedItem.Missing missing) {
-      return (state.isHandled(from.to())
+      return (!state.isToBeTold(missing)
               || call(missing.truncated().from(), () -> handler.onTruncated(missing.truncated())))
           && done(from);
     }

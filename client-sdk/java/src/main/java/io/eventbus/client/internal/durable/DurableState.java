@@ -12,7 +12,6 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Consume;
 import io.eventbus.schema.ConsumeMode;
 import io.eventbus.schema.ConsumeStart;
-import io.eventbus.schema.Settle;
 import io.eventbus.schema.Unsubscribe;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -32,7 +31,9 @@ final class DurableState implements DurableSubscription, Registration {
   private final long id;
   private final Settings settings;
   private final DurableConsumers.Environment environment;
-  private final FeedProgress progress;
+  private volatile FeedProgress progress;
+  // Of the item that the handler has; written by the run.
+  private volatile FeedProgress taken;
   private final CompletableFuture<DurableSubscription> ready = new CompletableFuture<>();
   private final CompletableFuture<Void> finished = new CompletableFuture<>();
   private volatile Runnable wake = () -> {};
@@ -54,6 +55,7 @@ final class DurableState implements DurableSubscription, Registration {
     this.progress =
         new FeedProgress(
             id, settings.bufferBytes(), !settings.name().isEmpty(), environment.clock().nanoTime());
+    this.taken = progress;
   }
 
   /** Sets the task that runs whenever there is something to do; before the first frame. */
@@ -63,10 +65,22 @@ final class DurableState implements DurableSubscription, Registration {
 
   // ---- What the bus says
 
-  /** Notes that the bus has accepted it, and the journal that the bus has found. */
-  void accepted(FeedLine line, String found) {
+  /**
+   * Notes that the bus has accepted it, and the journal that the bus has found. Returns what the
+   * consumer does not get because its journal was deleted, or null.
+   *
+   * @param created which creation of the journal; 0 if the bus does not tell
+   */
+  @Nullable Truncated accepted(FeedLine line, String found, long created) {
     journal = found;
+    Truncated told = null;
+    if (!progress.isOf(created)) {
+      told = progress.left(settings.filter());
+      progress = progress.replaced(created, told, environment.clock().nanoTime());
+      wake.run();
+    }
     progress.accepted(line).forEach(Runnable::run);
+    return told;
   }
 
   /** Notes that it has ended at the bus, or its connection has. */
@@ -98,7 +112,13 @@ final class DurableState implements DurableSubscription, Registration {
 
   /** Takes the next item; null if there is none, or the handler has to stop. */
   @Nullable FedItem take() {
-    return stopping ? null : progress.take();
+    taken = progress;
+    return stopping ? null : taken.take();
+  }
+
+  /** Returns whether the item that the handler has is of a journal that was deleted. */
+  boolean isReplaced() {
+    return taken != progress;
   }
 
   boolean isStopping() {
@@ -118,34 +138,43 @@ final class DurableState implements DurableSubscription, Registration {
 
   /** Notes that everything up to a position is handled. */
   void handled(long position) {
-    progress.handled(position);
+    taken.handled(position);
     settle(false);
   }
 
-  /** Returns whether a position is handled, by another consumer if not by this one. */
+  /**
+   * Returns whether a position is handled, by another consumer if not by this one, or is one of a
+   * journal that was deleted.
+   */
   boolean isHandled(long position) {
-    return position <= progress.handled();
+    return isReplaced() || position <= taken.handled();
+  }
+
+  /** Returns whether the handler has to be told of events that do not come. */
+  boolean isToBeTold(FedItem.Missing missing) {
+    return missing.isOfDeleted() || !isHandled(missing.to());
   }
 
   /** Notes that an item was handled whole. */
   void done(FedItem item) {
-    progress.done(item).forEach(Runnable::run);
+    taken.done(item).forEach(Runnable::run);
     settle(false);
   }
 
   /** Tells the bus what is handled, now or in a moment. */
   private void settle(boolean byTimer) {
-    long wait = progress.settle(byTimer, environment.clock().nanoTime());
+    FeedProgress present = progress;
+    long wait = present.settle(byTimer, environment.clock().nanoTime());
     if (wait == 0) {
-      environment.subscriptions().tell(this, settlement());
+      environment.subscriptions().tell(this, settlement(present));
     } else if (wait > 0) {
       environment.conductor().schedule(() -> settle(true), wait);
     }
   }
 
-  private byte[] settlement() {
-    long upTo = progress.settlement(environment.clock().nanoTime());
-    return ControlFrames.encode(TypeCode.SETTLE, new Settle(id, upTo, false));
+  private byte[] settlement(FeedProgress present) {
+    return ControlFrames.encode(
+        TypeCode.SETTLE, present.settlement(environment.clock().nanoTime()));
   }
 
   /** Ends it at the bus, because the handler has stopped; completes the stage if it has ended. */
@@ -213,7 +242,9 @@ final class DurableState implements DurableSubscription, Registration {
   @Override
   public byte[] beginFrame() {
     Start start = settings.start();
-    boolean goesOn = settings.name().isEmpty() && progress.isKnown();
+    ConsumeStart given = ConsumeStart.valueOf(start.kind().name());
+    FeedProgress present = progress;
+    boolean goesOn = settings.name().isEmpty() && present.isKnown();
     Consume consume =
         new Consume(
             id,
@@ -221,19 +252,23 @@ final class DurableState implements DurableSubscription, Registration {
             journal,
             settings.name(),
             ConsumeMode.EXCLUSIVE,
-            goesOn ? ConsumeStart.POSITION : ConsumeStart.valueOf(start.kind().name()),
-            goesOn ? progress.covered() + 1 : start.value(),
-            progress.ask());
+            goesOn ? ConsumeStart.POSITION : given,
+            goesOn ? present.covered() + 1 : start.value(),
+            present.ask(),
+            present.creation(),
+            given,
+            start.value());
     return ControlFrames.encode(TypeCode.CONSUME, consume);
   }
 
   @Override
   public byte[] endFrame() {
     byte[] end = ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id));
-    if (!progress.hasToSettle()) {
+    FeedProgress present = progress;
+    if (!present.hasToSettle()) {
       return end;
     }
-    byte[] settlement = settlement();
+    byte[] settlement = settlement(present);
     byte[] both = Arrays.copyOf(settlement, settlement.length + end.length);
     System.arraycopy(end, 0, both, settlement.length, end.length);
     return both;

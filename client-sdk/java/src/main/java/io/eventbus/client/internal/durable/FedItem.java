@@ -22,9 +22,14 @@ sealed interface FedItem {
 
   /** Events that do not come. */
   record Missing(Truncated truncated) implements FedItem {
+    /** Returns whether their positions are those of a journal that was deleted. */
+    boolean isOfDeleted() {
+      return truncated.reason() == Truncated.Reason.DELETED;
+    }
+
     @Override
     public long to() {
-      return truncated.to();
+      return isOfDeleted() ? 0 : truncated.to();
     }
 
     @Override

@@ -2,13 +2,16 @@ package io.eventbus.client.internal.durable;
 
 import io.eventbus.client.Truncated;
 import io.eventbus.protocol.FeedView;
+import io.eventbus.schema.Settle;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * Any thread may use it; nothing of other parts is called under its lock.
  *
  * <p>What was fed once is not handled again, whichever connection brings it: {@link #covered} grows
- * only. So a reconnect and a move need no agreement with the bus.
+ * only. So a reconnect and a move need no agreement with the bus. All positions are those of one
+ * creation of the journal: with another one, another progress begins.
  */
 final class FeedProgress {
   /** Minimum time between two settlements. */
@@ -33,10 +37,14 @@ final class FeedProgress {
   private long queuedBytes;
   // Of each connection whose bus has accepted the consumer: two of them in a move.
   private final Map<FeedLine, FeedCredit> credits = new HashMap<>();
+  // Connections over which frames of an earlier creation of the journal may come.
+  private final Set<FeedLine> outdated = new HashSet<>();
   // The least limit of any Consume: the bus that answers was told as much or more. Credit that
   // repeats
   // a part of that does no harm; credit that was taken for granted would be awaited for ever.
   private long asked;
+  // The creation of the journal; 0 while it is not known.
+  private long creation;
   private boolean known;
   // The last position that was fed, and the last up to which everything is handled.
   private long covered;
@@ -62,6 +70,48 @@ final class FeedProgress {
     this.settledAt = nowNanos - SETTLE_NANOS;
   }
 
+  /**
+   * Notes which creation of the journal a bus has told; 0 for unknown. Returns false if it is
+   * another one than before.
+   */
+  synchronized boolean isOf(long told) {
+    if (creation == 0) {
+      creation = told;
+    }
+    return told == 0 || told == creation;
+  }
+
+  /** Returns the creation of the journal; 0 while it is not known. */
+  synchronized long creation() {
+    return creation;
+  }
+
+  /** Returns what the consumer does not get any more if the journal is gone; null for nothing. */
+  synchronized @Nullable Truncated left(String filter) {
+    long next = handled + 1;
+    return known
+        ? new Truncated(filter, next, Math.max(next, head), Truncated.Reason.DELETED)
+        : null;
+  }
+
+  /**
+   * Ends this progress, and returns that of another creation of the journal.
+   *
+   * @param told what the consumer does not get of the one before; null for nothing
+   */
+  synchronized FeedProgress replaced(long by, @Nullable Truncated told, long nowNanos) {
+    FeedProgress next = new FeedProgress(consumer, bufferBytes, settles, nowNanos);
+    next.outdated.addAll(outdated);
+    next.outdated.addAll(credits.keySet());
+    end();
+    next.asked = asked;
+    next.creation = by;
+    if (told != null) {
+      next.miss(told);
+    }
+    return next;
+  }
+
   /** Returns the limit of a new Consume: what waits keeps its room. */
   synchronized long ask() {
     long limit = room();
@@ -78,12 +128,14 @@ final class FeedProgress {
    * tasks that grant credit for what was handled meanwhile.
    */
   synchronized List<Runnable> accepted(FeedLine line) {
+    outdated.remove(line);
     credits.put(line, new FeedCredit(line, consumer, bufferBytes, asked));
     return raise();
   }
 
   /** Notes that the consumer has ended at the bus, or its connection has. */
   synchronized void lost(FeedLine line) {
+    outdated.remove(line);
     credits.remove(line);
   }
 
@@ -93,7 +145,9 @@ final class FeedProgress {
    * @param bytes of the whole frame
    */
   synchronized List<Runnable> fed(FeedLine line, FeedView feed, ByteBuffer message, int bytes) {
-    arrived(line, feed.from(), bytes);
+    if (!arrived(line, feed.from(), bytes)) {
+      return List.of();
+    }
     head = Math.max(head, feed.head());
     if (feed.to() > covered) {
       add(
@@ -106,7 +160,9 @@ final class FeedProgress {
   /** Takes a {@code Truncated}; returns what is new of it, or null. */
   synchronized @Nullable Truncated truncated(
       FeedLine line, String filter, long from, long to, Truncated.Reason reason) {
-    arrived(line, from, 0);
+    if (!arrived(line, from, 0)) {
+      return null;
+    }
     head = Math.max(head, to);
     if (to <= covered) {
       return null;
@@ -123,6 +179,7 @@ final class FeedProgress {
   private void miss(Truncated told) {
     FedItem last = queue.peekLast();
     if (last instanceof FedItem.Missing missing
+        && !missing.isOfDeleted()
         && (missing.truncated().reason() == told.reason() || room() == 0)) {
       Truncated before = missing.truncated();
       Truncated.Reason reason =
@@ -135,8 +192,14 @@ final class FeedProgress {
     }
   }
 
-  /** Counts a frame. The first one of a connection says that the consumer is active there. */
-  private void arrived(FeedLine line, long from, int bytes) {
+  /**
+   * Counts a frame. The first one of a connection says that the consumer is active there. Returns
+   * false for one of an earlier creation of the journal.
+   */
+  private boolean arrived(FeedLine line, long from, int bytes) {
+    if (outdated.contains(line)) {
+      return false;
+    }
     FeedCredit credit =
         credits.computeIfAbsent(line, l -> new FeedCredit(l, consumer, bufferBytes, asked));
     if (credit.received(bytes)) {
@@ -154,6 +217,7 @@ final class FeedProgress {
       handled = covered;
       settled = covered;
     }
+    return true;
   }
 
   private void add(FedItem item) {
@@ -215,16 +279,17 @@ final class FeedProgress {
     return settles && handled > settled;
   }
 
-  /** Returns the position to settle, and takes it for settled. */
-  synchronized long settlement(long nowNanos) {
+  /** Returns the settlement of what is handled, and takes it for settled. */
+  synchronized Settle settlement(long nowNanos) {
     settled = handled;
     settledAt = nowNanos;
-    return handled;
+    return new Settle(consumer, handled, false, creation);
   }
 
   /** Drops what waits, and all that comes. */
   synchronized void end() {
     ended = true;
+    credits.clear();
     queue.clear();
     queuedBytes = 0;
   }

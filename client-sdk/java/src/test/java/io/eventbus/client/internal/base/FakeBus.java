@@ -94,6 +94,9 @@ public final class FakeBus implements Transport {
   public volatile boolean durable = true;
   public volatile boolean confirmsConsumers = true;
 
+  /** Creation that the answer to a Consume tells; 0 for none. */
+  public volatile long creation;
+
   /** The fields expect, delayMillis and ttlMillis of each Publish that has one of them. */
   public final BlockingQueue<List<Long>> wishes = new LinkedBlockingQueue<>();
 
@@ -464,7 +467,8 @@ public final class FakeBus implements Transport {
             if (confirmsSubscriptions) {
               frame(
                   TypeCode.CONFIRM,
-                  new Confirm(TypeCode.SUBSCRIBE.code(), subscribe.getId(), "", -1L, 0L, false));
+                  new Confirm(
+                      TypeCode.SUBSCRIBE.code(), subscribe.getId(), "", -1L, 0L, false, 0L));
             }
           }
           case UNSUBSCRIBE -> {
@@ -483,7 +487,8 @@ public final class FakeBus implements Transport {
             } else if (confirmsConsumers) {
               frame(
                   TypeCode.CONFIRM,
-                  new Confirm(TypeCode.CONSUME.code(), consume.getId(), "shop", -1L, 0L, false));
+                  new Confirm(
+                      TypeCode.CONSUME.code(), consume.getId(), "shop", -1L, 0L, false, creation));
             }
             // After the answer, so that what a test feeds then comes behind it.
             arrivals.add(new Arrival(this.number, number, type, consume));
@@ -509,7 +514,7 @@ public final class FakeBus implements Transport {
             } else if (confirmsServices) {
               frame(
                   TypeCode.CONFIRM,
-                  new Confirm(TypeCode.REGISTER.code(), register.getId(), "", -1L, 0L, false));
+                  new Confirm(TypeCode.REGISTER.code(), register.getId(), "", -1L, 0L, false, 0L));
             }
           }
           case UNREGISTER -> {
@@ -641,7 +646,7 @@ public final class FakeBus implements Transport {
     public void confirm(String topic, long lastSequence) {
       frame(
           TypeCode.CONFIRM,
-          new Confirm(TypeCode.PUBLISH.code(), lastSequence, topic, -1L, 0L, false));
+          new Confirm(TypeCode.PUBLISH.code(), lastSequence, topic, -1L, 0L, false, 0L));
     }
 
     public void frame(TypeCode type, SpecificRecord record) {

@@ -371,7 +371,8 @@ class BusMoveTest extends ClientFixture {
     Subscription subscription = client.subscribe("a", event -> {});
     askToMove(1, "tok", TWO);
     bus.connection(2)
-        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false));
+        .frame(
+            TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false, 0L));
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     assertThat(((SubscriptionState) subscription).isConfirmed()).isFalse();
     bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
@@ -387,7 +388,8 @@ class BusMoveTest extends ClientFixture {
     CompletionStage<Subscription> ready = client.subscribe("a", event -> {}).ready();
     askToMove(1, "tok", TWO);
     bus.connection(2)
-        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false));
+        .frame(
+            TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false, 0L));
     bus.next(TypeCode.BARRIER);
     scheduler.advance(Duration.ofMillis(7_600));
     awaitFailed();
@@ -773,7 +775,7 @@ class BusMoveTest extends ClientFixture {
     collect(client, "a");
     bus.confirmsSubscriptions = false;
     askToMove(1, "tok", TWO);
-    Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false);
+    Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L, 0L, false, 0L);
     bus.connection(2).frame(TypeCode.CONFIRM, confirm);
     awaitMoved();
     bus.connection(2).frame(TypeCode.CONFIRM, confirm);

@@ -279,7 +279,8 @@ class CreditFlowTest extends ClientFixture {
     assertThat(bus.next(TypeCode.SUBSCRIBE).connection()).isEqualTo(2);
     assertThat(limit(2)).isEqualTo(-1);
     bus.connection(2)
-        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L, 0L, false));
+        .frame(
+            TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L, 0L, false, 0L));
     awaitMore(2, -1);
     assertThat(limit(2)).isEqualTo(HeldDeliveries.CREDIT_BYTES);
     bus.next(TypeCode.UNSUBSCRIBE);

@@ -122,7 +122,7 @@ class PublishedTopicsTest {
     List<PublishFrame> confirmed = new ArrayList<>();
     outbox
         .confirmations()
-        .confirmed(new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 1L, 0L, false), confirmed);
+        .confirmed(new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 1L, 0L, false, 0L), confirmed);
     assertThat(confirmed).hasSize(1);
     sentAfter("j", "k", "l", "m");
     sentAfter("n", "o", "p", "q");
@@ -146,7 +146,7 @@ class PublishedTopicsTest {
     List<PublishFrame> confirmed = new ArrayList<>();
     outbox
         .confirmations()
-        .confirmed(new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 1L, 0L, false), confirmed);
+        .confirmed(new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 1L, 0L, false, 0L), confirmed);
     assertThat(confirmed).hasSize(1);
   }
 

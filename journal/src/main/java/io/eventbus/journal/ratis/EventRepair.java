@@ -167,7 +167,8 @@ final class EventRepair implements AutoCloseable {
     repairs.put(place, begun);
     long entry = store.applied().index();
     try {
-      executor.execute(() -> repair(place, begun, entry));
+      boolean first = repair == null;
+      executor.execute(() -> repair(place, begun, entry, first));
     } catch (RejectedExecutionException e) {
       repairs.remove(place);
     }
@@ -184,8 +185,11 @@ final class EventRepair implements AutoCloseable {
     return false;
   }
 
-  private void repair(Place place, Repair repair, long entry) {
-    LOG.warn("{}: {}: damaged here, asking the other replicas", options.shown(), place);
+  private void repair(Place place, Repair repair, long entry, boolean first) {
+    // While a replica is away, another attempt follows each second.
+    if (first) {
+      LOG.warn("{}: {}: damaged here, asking the other replicas", options.shown(), place);
+    }
     Outcome outcome = Outcome.LATER;
     try {
       outcome = find(place, entry);
@@ -234,10 +238,10 @@ final class EventRepair implements AutoCloseable {
         return Outcome.DONE;
       } catch (LinkServiceException e) {
         outcome = e.code().equals(CopySource.DAMAGED) ? outcome : Outcome.LATER;
-        LOG.info("{}: {}: {}: {}", options.shown(), place, member, e.getMessage());
+        LOG.debug("{}: {}: {}: {}", options.shown(), place, member, e.getMessage());
       } catch (IOException | ExecutionException | TimeoutException e) {
         outcome = Outcome.LATER;
-        LOG.info("{}: {}: {}: {}", options.shown(), place, member, e.toString());
+        LOG.debug("{}: {}: {}: {}", options.shown(), place, member, e.toString());
       }
     }
     return outcome;

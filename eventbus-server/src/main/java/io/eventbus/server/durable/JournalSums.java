@@ -6,9 +6,11 @@ import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalListener;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -71,6 +73,7 @@ final class JournalSums implements JournalListener {
   void refresh() {
     JournalCatalog catalog = journals.catalog();
     Iterator<Integer> all = changed.iterator();
+    List<Integer> unread = new ArrayList<>();
     for (int i = 0; i < MAX_READ && all.hasNext(); i++) {
       int journal = all.next();
       // First, so that a change from now on is seen.
@@ -94,10 +97,11 @@ final class JournalSums implements JournalListener {
           lagging.add(journal);
         }
       } catch (JournalsUnavailableException e) {
-        changed.add(journal);
-        break;
+        // Perhaps only this journal's rows cannot be read.
+        unread.add(journal);
       }
     }
+    changed.addAll(unread);
     long bytes = 0;
     long events = 0;
     long subscriptions = 0;
@@ -132,6 +136,9 @@ final class JournalSums implements JournalListener {
                   .mapToLong(cursor -> each.lastPosition - cursor.floor())
                   .reduce(0, Math::max);
         } catch (JournalsUnavailableException e) {
+          // Behind the others in the next round.
+          all.remove();
+          lagging.add(journal);
           return;
         }
       }

@@ -147,7 +147,8 @@ final class EventRepair implements AutoCloseable {
         if (lostTo < position) {
           return batch.before(position);
         }
-        position = lostTo + 1;
+        // The end may not be known: then it is that of the hole.
+        position = Math.min(lostTo, hole.to()) + 1;
       }
     }
     return batch;

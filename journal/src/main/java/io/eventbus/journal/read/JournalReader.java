@@ -87,7 +87,7 @@ public final class JournalReader {
     try {
       index = ChunkIndex.decode(position, value);
     } catch (ChunkFormatException e) {
-      LOG.warn("{}", e.getMessage());
+      LOG.debug("{}", e.getMessage());
       return;
     }
     long end = index.lastPosition() + 1;
@@ -108,12 +108,12 @@ public final class JournalReader {
     try {
       byte[] chunk = rows.get(Keys.chunk(journal, position));
       if (chunk == null) {
-        LOG.warn("chunk of journal {} at position {}: not there", journal, position);
+        LOG.debug("chunk of journal {} at position {}: not there", journal, position);
         return false;
       }
       view.read(ByteBuffer.wrap(chunk), journal, position);
     } catch (ChunkFormatException | DamagedRowException e) {
-      LOG.warn("{}", e.getMessage());
+      LOG.debug("{}", e.getMessage());
       return false;
     }
     while (view.next()) {

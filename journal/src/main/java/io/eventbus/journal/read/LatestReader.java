@@ -70,13 +70,13 @@ public final class LatestReader {
     try {
       byte[] chunk = rows.get(Keys.latest(journal, topic));
       if (chunk == null) {
-        LOG.warn("latest event of topic {} of journal {}: not there", topic, journal);
+        LOG.debug("latest event of topic {} of journal {}: not there", topic, journal);
         return false;
       }
       batch.addBytes(chunk.length);
       view.read(ByteBuffer.wrap(chunk), journal, position);
     } catch (ChunkFormatException | DamagedRowException e) {
-      LOG.warn("{}", e.getMessage());
+      LOG.debug("{}", e.getMessage());
       return false;
     }
     while (view.next()) {

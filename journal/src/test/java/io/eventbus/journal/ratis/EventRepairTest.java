@@ -148,6 +148,21 @@ class EventRepairTest {
   }
 
   @Test
+  void lostEventsWithoutAnIndexAreToldAsDamagedUpToTheNextChunk() throws Exception {
+    try (TestReplicas replicas = three(TestShards.definition("orders"))) {
+      publish(replicas, 3);
+      for (Node node : replicas.up()) {
+        byte[] chunk = damage(node, Keys.chunk(JOURNAL, 2));
+        byte[] index = damage(node, Keys.chunkIndex(JOURNAL, 2));
+        assertThat(chunk).isNotEqualTo(index);
+      }
+
+      assertThat(holes(replicas.leader(), 3))
+          .containsExactly(new ReadHole(ReadHole.Reason.DAMAGED, 2, 2));
+    }
+  }
+
+  @Test
   void aReaderWaitsWhileNoReplicaThatMayHaveTheEventsCanBeAsked() throws Exception {
     try (TestReplicas replicas = three(TestShards.definition("orders"))) {
       publish(replicas, 2);

@@ -457,6 +457,78 @@ def test_a_consumer_goes_on_after_a_lost_connection() -> None:
     run(test)
 
 
+async def overtake(bus: Bus, settled: int, head: int) -> None:
+    """Connects a consumer again, behind what another one has settled, and feeds it the rest."""
+    before = len(bus.of(Consume))
+    bus.connections[-1].transport.abort()
+    await bus.until(lambda: len(bus.of(Consume)) > before)
+    await bus.feed(settled + 1, settled)
+    await bus.feed(settled + 1, head, stored(settled + 1, *[b"x"] * (head - settled)))
+
+
+def test_what_another_consumer_has_settled_is_not_handed_over() -> None:
+    async def test(bus: Bus) -> None:
+        bus.durable = True
+        async with connect(bus) as client, client.durable("billing") as billing:
+            # More than is read at once.
+            await bus.feed(1, 200, stored(1, *[b"x"] * 200))
+            assert (await billing.get(5)).position == 1
+            await overtake(bus, 100, 201)
+            await bus.until(lambda: billing.lag() == 101)
+            assert [(await billing.get(5)).position for _ in range(101)] == list(range(101, 202))
+            billing.settle()
+            await bus.until(lambda: settled(bus) == 201)
+            assert billing.counters().received == 102
+            assert billing.counters().buffered_bytes == 0
+
+    run(test)
+
+
+def test_a_loop_that_was_left_does_not_begin_with_what_another_consumer_has_settled() -> None:
+    async def test(bus: Bus) -> None:
+        bus.durable = True
+        async with connect(bus) as client, client.durable("billing") as billing:
+            await bus.feed(1, 1, stored(1, b"x"))
+            async for _ in billing:
+                break
+            await overtake(bus, 3, 4)
+            await bus.until(lambda: (billing.position, billing.lag()) == (3, 1))
+            async for event in billing:
+                assert event.position == 4
+                break
+            billing.settle()
+            assert billing.counters().received == 1
+            assert billing.counters().buffered_bytes == 0
+
+    run(test)
+
+
+def test_a_failed_event_that_another_consumer_has_settled_does_not_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What arrives ends the pause.
+    monkeypatch.setattr(durable, "RETRY_PAUSES", (3600.0,))
+
+    async def test(bus: Bus) -> None:
+        bus.durable = True
+        got: list[int] = []
+
+        def handle(event: Event) -> None:
+            got.append(event.position)
+            if event.position == 1:
+                raise LookupError
+
+        async with connect(bus) as client:
+            client.on_consumer_error(lambda _: None)
+            billing = await client.durable("billing", handler=handle)
+            await bus.feed(1, 2, stored(1, b"x", b"y"))
+            await bus.until(lambda: got)
+            await overtake(bus, 2, 3)
+            await bus.until(lambda: settled(bus) == 3)
+            assert got == [1, 3]
+            assert billing.counters().received == 1
+
+    run(test)
+
+
 def test_nothing_of_a_deleted_journal_counts_in_the_one_that_was_created_again(monkeypatch: pytest.MonkeyPatch) -> None:
     quick(monkeypatch)
 

@@ -700,6 +700,23 @@ def test_a_replay_moves_without_a_name() -> None:
     assert replay.everything() == [(4, b"d"), (5, b"e"), (6, b"f"), (7, b"g")]
 
 
+def test_a_late_frame_of_the_old_bus_settles_nothing_that_waits() -> None:
+    d, old = connected()
+    billing = d.consuming(old)
+    d.say(old, billing.feed(1, 100, stored(1, *[b"x"] * 100)))
+    assert len(billing.everything()) == 100
+    d.say(old, billing.feed(101, 500, stored(101, *[b"x"] * 400)))
+    d.say(old, change_bus("ws://two/bus"))
+    new = d.sockets[-1]
+    d.welcome(new, durable=True, bus="bus-2")
+    # Both feed for a while.
+    d.say(new, billing.confirm(), billing.feed(101, 200, stored(101, *[b"x"] * 100)))
+    d.say(old, billing.feed(501, 600, stored(501, *[b"x"] * 100)))
+    assert billing.state.handled == 100
+    assert [position for position, _ in billing.everything()] == list(range(101, 601))
+    assert billing.state.queued_bytes == 0
+
+
 def test_a_refusal_at_the_new_bus_keeps_the_client() -> None:
     d, old, new, billing = moving()
     d.say(new, problem(BusCode.NO_JOURNAL, Consume.CODE, billing.id))

@@ -95,6 +95,27 @@ def test_a_call_that_was_interrupted_loses_nothing(bus: Bus) -> None:
         bus.wait(lambda: settled(bus) == 2)
 
 
+@pytest.mark.parametrize("again", [True, False])
+def test_what_another_consumer_has_settled_is_not_handed_over(bus: Bus, again: bool) -> None:
+    with connect(bus.url, proxy=None) as client, client.durable("billing") as billing:
+        # More than is read at once.
+        wait(bus, bus.feed(1, 200, stored(1, *[b"x"] * 200)))
+        assert billing.get(5).position == 1
+        bus.loop.call_soon_threadsafe(bus.connections[-1].transport.abort)
+        bus.wait(lambda: len(bus.of(Consume)) == 2)
+        wait(bus, bus.feed(101, 100))
+        wait(bus, bus.feed(201, 201, stored(201, b"x")))
+        bus.wait(lambda: billing.lag() == 101)
+        got = [next(iter(billing)).position if again else billing.get(5).position]
+        got += [billing.get(5).position for _ in range(100)]
+        assert got == list(range(101, 202))
+        billing.settle()
+        bus.wait(lambda: settled(bus) == 201)
+        # An event that was left does not count.
+        assert billing.counters().received == (101 if again else 102)
+        assert billing.counters().buffered_bytes == 0
+
+
 def test_what_does_not_come_is_told_at_its_place(bus: Bus) -> None:
     told: list[Truncated] = []
 

@@ -207,6 +207,10 @@ class DurableSubscription:
         if isinstance(item, Event):
             self._core.received += 1
             self._client._machine.consumers.received += 1
+        self._leave(item)
+
+    def _leave(self, item: Event | Truncated) -> None:
+        """Goes on behind an item, because it is handled."""
         if self._next < len(self._events):
             assert isinstance(item, Event)
             self._core.handle(item.position)
@@ -221,19 +225,27 @@ class DurableSubscription:
         is_over = core.stopping or core.ended
         if self._again and self._item is not None and not self._reader.is_stale:
             self._again = False
+            again, self._item = self._item, None
             if not is_over:
-                return self._item
-            self._item = None
+                if not core.has_handled(again):
+                    self._item = again
+                    return again
+                self._leave(again)
         self.settle()
-        if is_over or self._next == len(self._events):
-            found = await self._read(timeout)
-            if not isinstance(found, list):
-                self._item = found
-                return found
-            self._events, self._next = found, 0
-        item = self._item = self._events[self._next]
-        self._next += 1
-        return item
+        while True:
+            if is_over or self._next == len(self._events):
+                found = await self._read(timeout)
+                if not isinstance(found, list):
+                    self._item = found
+                    return found
+                self._events, self._next = found, 0
+            item = self._events[self._next]
+            self._next += 1
+            if not core.has_handled(item):
+                self._item = item
+                return item
+            # Another consumer has handled it meanwhile.
+            self._leave(item)
 
     async def _read(self, timeout: float | None) -> list[Event] | Truncated | None:
         """Reads what follows; waits for it."""
@@ -330,9 +342,9 @@ class DurableSubscription:
             await self._end()
 
     async def _call(self, handler: Callable[[Any], object], item: Event | Truncated) -> bool:
-        """Calls a handler until it returns; returns False if the consumer was stopped before."""
-        core, failures = self._core, 0
-        while not core.stopping and not core.ended and not self._reader.is_stale:
+        """Calls a handler until it returns, or nobody needs the item; returns False if the consumer was stopped before."""
+        failures = 0
+        while not self._is_needless(item):
             try:
                 result = handler(item)
                 if result is not None and inspect.isawaitable(result):
@@ -347,16 +359,21 @@ class DurableSubscription:
                 error = e
             pause = RETRY_PAUSES[min(failures, len(RETRY_PAUSES) - 1)]
             failures += 1
-            core.failed += 1
+            self._core.failed += 1
             self._client._machine.handler_failures += 1
             self._client._tell(ConsumerFailed(self, item, error, pause))
             until = self._client._loop.time() + pause
-            while (
-                self._client._loop.time() < until and not core.stopping and not core.ended and not self._reader.is_stale
-            ):
+            while self._client._loop.time() < until and not self._is_needless(item):
                 # Also woken by what arrives.
                 await self._wait(until, None)
-        return self._reader.is_stale
+        # Another consumer has handled it: it does not count here.
+        self._again = self._core.has_handled(item)
+        return self._again or self._reader.is_stale
+
+    def _is_needless(self, item: Event | Truncated) -> bool:
+        """Returns whether an item is not to be handed over again."""
+        core = self._core
+        return core.stopping or core.ended or self._reader.is_stale or core.has_handled(item)
 
     def _on_handler_end(self, task: asyncio.Task[None]) -> None:
         """Ends the consumer and reports that, because nothing reads it any more."""

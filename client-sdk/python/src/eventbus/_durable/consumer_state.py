@@ -15,6 +15,7 @@ from .._base.context import ClientContext
 from .._base.registration import Registration
 from .._wire.durable_frames import Consume, ConsumeMode, ConsumeStart, Feed, Settle, TruncatedReason
 from .._wire.durable_frames import Truncated as TruncatedFrame
+from .._wire.events import Event
 from .._wire.records import Unsubscribe, Welcome
 from .feed_credit import FeedCredit
 
@@ -166,13 +167,11 @@ class ConsumerState(Registration):
         return told
 
     def _begin(self, link: BusLink, first: int, size: int) -> None:
-        """Counts a frame of a connection; its first one says that the consumer is active there."""
+        """Counts a frame of a connection; the first one after ``Consume`` says where the consumer begins there."""
         if link is not self._line:
             self._line = link
             # What was settled over another connection may not have arrived.
             self._settled = 0
-            if self.known and self.settings.name and first - 1 > self.handled:
-                self._overtaken(first - 1)
         if not self.known:
             self.known = True
             self.covered = self.handled = self._settled = first - 1
@@ -180,6 +179,11 @@ class ConsumerState(Registration):
         if credit is None:
             credit = self._credits[link] = FeedCredit(self.id, self._granted, self.settings.buffer_bytes)
         credit.received += size
+        if not credit.begun:
+            credit.begun = True
+            # Later frames begin behind what was fed, not behind what is settled.
+            if self.settings.name and first - 1 > self.handled:
+                self._overtaken(first - 1)
 
     def _overtaken(self, settled: int) -> None:
         """Drops what waits, because another consumer has settled it meanwhile."""
@@ -224,6 +228,10 @@ class ConsumerState(Registration):
         if self._taken is None and self._queue and not self.stopping and not self.ended:
             self._taken = self._queue.popleft()
         return self._taken
+
+    def has_handled(self, item: object) -> bool:
+        """Returns whether it is an event that is handled, by another consumer if not by this one."""
+        return isinstance(item, Event) and item.position <= self.handled
 
     def handle(self, position: int) -> None:
         """Records that everything up to a position is handled."""

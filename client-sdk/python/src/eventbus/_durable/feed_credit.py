@@ -13,6 +13,8 @@ class FeedCredit:
         self._window = window
         self.limit = limit
         self.received = 0
+        #: Set once a frame has come.
+        self.begun = False
 
     def next(self, room: int) -> bytes | None:
         """Returns the frame that raises the limit for so many bytes of room; None while that is less than half of the

@@ -131,24 +131,28 @@ class DurableSubscription:
             self._item, self._events, self._next, self._position = None, [], 0, 0
         if self._again and self._item is not None:
             self._again = False
-            if not is_over:
+            if not is_over and not core.has_handled(self._item):
                 return self._item
             self._item = None
         self._count()
-        if is_over or self._next == len(self._events):
-            number, found = self._portal.call(self._read(self._complete(), timeout))
-            self._number, self._events, self._next = number, found if isinstance(found, list) else [], 0
-            if not isinstance(found, list):
-                self._item = found
-                return found
-        elif self._item is None and self._uncounted and time.monotonic() - self._noted_at >= NOTE_INTERVAL:
-            self._noted_at = time.monotonic()
-            self._portal.loop.call_soon_threadsafe(
-                self._handled, self._position, self._take_uncounted(), self._generation
-            )
-        item = self._item = self._events[self._next]
-        self._next += 1
-        return item
+        while True:
+            if is_over or self._next == len(self._events):
+                number, found = self._portal.call(self._read(self._complete(), timeout))
+                self._number, self._events, self._next = number, found if isinstance(found, list) else [], 0
+                if not isinstance(found, list):
+                    self._item = found
+                    return found
+            elif self._uncounted and time.monotonic() - self._noted_at >= NOTE_INTERVAL:
+                self._noted_at = time.monotonic()
+                self._portal.loop.call_soon_threadsafe(
+                    self._handled, self._position, self._take_uncounted(), self._generation
+                )
+            item = self._events[self._next]
+            self._next += 1
+            # Another consumer may have handled it meanwhile.
+            if not core.has_handled(item):
+                self._item = item
+                return item
 
     def _complete(self) -> int:
         """Returns the number of the reading, if all of it is handled; 0 otherwise."""

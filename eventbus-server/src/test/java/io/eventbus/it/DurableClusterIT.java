@@ -250,9 +250,12 @@ class DurableClusterIT extends DurableBuses {
       }
       Map<Long, String> stored = new TreeMap<>();
       for (Map.Entry<String, CompletableFuture<Published>> one : published.entrySet()) {
-        stored.put(get(one.getValue()).position(), one.getKey());
+        long position = get(one.getValue()).position();
+        // Of a frame that was sent again only the last event is told its position.
+        if (position > 0) {
+          assertThat(stored.put(position, one.getKey())).isNull();
+        }
       }
-      assertThat(stored).hasSize(800);
       for (EventBusClient client : publishers) {
         BlockingQueue<ReceivedEvent> received = new LinkedBlockingQueue<>();
         DurableSubscription unused =
@@ -263,11 +266,14 @@ class DurableClusterIT extends DurableBuses {
                     .from(Start.FIRST)
                     .handler(received::add)
                     .ready());
+        TreeSet<String> texts = new TreeSet<>();
         for (long position = 1; position <= 800; position++) {
           ReceivedEvent event = next(received);
           assertThat(event.position()).isEqualTo(position);
-          assertThat(event.text()).isEqualTo(stored.get(position));
+          assertThat(event.text()).isEqualTo(stored.getOrDefault(position, event.text()));
+          texts.add(event.text());
         }
+        assertThat(texts).isEqualTo(published.keySet());
         assertThat(received).isEmpty();
       }
       // Behind that of the bus that was killed, perhaps.

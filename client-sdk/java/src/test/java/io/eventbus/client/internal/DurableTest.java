@@ -35,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,9 +52,11 @@ class DurableTest extends ClientFixture {
   private final class Handler implements DurableHandler {
     volatile String failsAt = "";
     volatile CountDownLatch release = new CountDownLatch(0);
+    final AtomicInteger begun = new AtomicInteger();
 
     @Override
     public void onEvent(ReceivedEvent event) throws Exception {
+      begun.incrementAndGet();
       release.await();
       if (event.text().equals(failsAt)) {
         handled.add("failed " + event.text());
@@ -596,6 +599,7 @@ class DurableTest extends ClientFixture {
     handler.release = release;
     feed(consume, 1, 2, stored(1, "a", "b"));
     feed(consume, 3, 5, stored(3, "c"));
+    until(() -> handler.begun.get() == 1);
     bus.creation = 80;
     reconnect();
     Consume again = consume();

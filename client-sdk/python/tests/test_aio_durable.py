@@ -504,7 +504,7 @@ def test_a_loop_that_was_left_does_not_begin_with_what_another_consumer_has_sett
 
 
 def test_a_failed_event_that_another_consumer_has_settled_does_not_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What arrives ends the pause.
+    # Frames that arrive end the pause.
     monkeypatch.setattr(durable, "RETRY_PAUSES", (3600.0,))
 
     async def test(bus: Bus) -> None:

@@ -118,7 +118,7 @@ def test_a_client_whose_bus_is_killed(buses: list[Process]) -> None:
                     stored += await asyncio.gather(*batch)
             await all_handled.wait()
             assert client.connection.bus != "c"
-            # What was sent again may have been stored before: the position is told of the last event of a frame only.
+            # Of a frame that was sent again, and had been stored, only the last event is told its position.
             told = [n if p.repeated and p.position == 0 else p.position for n, p in enumerate(stored, 1)]
             assert told == list(range(1, COUNT + 1))
             expected = [(n, str(n)) for n in range(1, COUNT + 1)]

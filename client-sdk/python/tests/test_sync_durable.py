@@ -169,7 +169,7 @@ def test_a_loop_counts_nothing_of_a_deleted_journal(bus: Bus, monkeypatch: pytes
         wait(bus, bus.create_again())
         wait(bus, bus.feed(1, 1, stored(1, b"new")))
         bus.wait(lambda: billing.lag() == 1)
-        # What is settled without another event is of the deleted one, too.
+        # A settlement without another event is of the deleted one, too.
         billing.settle()
         assert billing.position == 0
         assert billing.get(5).text() == "new"

@@ -112,7 +112,7 @@ export class FeedProgress {
       // With a name the bus begins behind what is settled there: a settlement may have been lost with a connection.
       this.settled = from - 1;
       if (isNamed || !this.isKnown) {
-        // What is settled and not handled here was handled by another consumer.
+        // Another consumer has handled the rest of what is settled.
         this.isKnown = true;
         this.reach(from - 1);
         this.covered = Math.max(this.covered, from - 1);

@@ -91,7 +91,7 @@ test('a client whose bus is killed goes on at another one: nothing is missing, d
   await Promise.all([allHandled, allRead]);
   await killed;
   assert.notEqual(client.connection.bus, 'c');
-  // What was sent again may have been stored before: the position is told of the last event of a frame only.
+  // Of a frame that was sent again, and had been stored, only the last event is told its position.
   assert.deepEqual(stored.map((p, i) => (p.repeated && p.position === 0 ? positions[i] : p.position)), positions);
   const expected = positions.map(n => [n, String(n)]);
   assert.deepEqual(handled, expected);

@@ -319,19 +319,19 @@ public sealed interface Advisory {
 
   /** Change of a replica of the journals. */
   enum ReplicaChange {
-    /** It lacks many entries. */
+    /** Lack of many entries. */
     BEHIND,
-    /** It lacks few entries again. */
+    /** End of the lack of many entries. */
     CAUGHT_UP,
-    /** It has failed, and is opened anew. */
+    /** Failure of the replica, which is opened anew. */
     FAILED,
-    /** It is open again. */
+    /** End of a failure: the replica is open. */
     OPENED,
-    /** It begins to copy the rows of another replica. */
+    /** Begin of a copy of another replica's rows. */
     COPYING,
-    /** The copy has failed, and begins anew. */
+    /** Failure of the copy, which begins anew. */
     COPY_FAILED,
-    /** The copy is complete. */
+    /** End of the copy, which is complete. */
     COPIED
   }
 

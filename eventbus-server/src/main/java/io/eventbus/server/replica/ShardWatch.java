@@ -60,7 +60,7 @@ final class ShardWatch {
    */
   void look(@Nullable ShardStatus status) {
     if (status == null || status.copy() != null) {
-      // What happens to the replica of this bus is told by itself.
+      // The replica of this bus tells its own changes.
       return;
     }
     String now = status.leader() == null ? null : ShardMember.bus(status.leader());

@@ -18,9 +18,16 @@ final class CopiedRow {
    */
   void check(byte[] key, byte[] value) throws ChunkFormatException {
     byte kind = key.length < MIN_KEY_BYTES ? Keys.META : key[0];
-    if (kind == Keys.CHUNK) {
+    if (kind == Keys.CHUNK || kind == Keys.LATEST) {
+      read(view, key, value);
+    }
+  }
+
+  /** Has a view read the events of a row: of a chunk, or the latest one of a topic. */
+  static void read(ChunkView view, byte[] key, byte[] value) throws ChunkFormatException {
+    if (key[0] == Keys.CHUNK) {
       view.read(ByteBuffer.wrap(value), Keys.journalOf(key), Keys.number(key));
-    } else if (kind == Keys.LATEST) {
+    } else {
       view.read(ByteBuffer.wrap(value), Keys.journalOf(key));
     }
   }

@@ -6,7 +6,6 @@ import io.eventbus.journal.codec.Entry;
 import io.eventbus.journal.state.Keys;
 import io.eventbus.link.BinaryFields;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 
 /** Row with events, from a replica that can read it to one that cannot. */
 public final class EventRow {
@@ -90,11 +89,7 @@ public final class EventRow {
   public ChunkView view(long position) throws IOException {
     ChunkView view = new ChunkView();
     try {
-      if (key[0] == Keys.CHUNK) {
-        view.read(ByteBuffer.wrap(value), Keys.journalOf(key), Keys.number(key));
-      } else {
-        view.read(ByteBuffer.wrap(value), Keys.journalOf(key));
-      }
+      CopiedRow.read(view, key, value);
     } catch (ChunkFormatException e) {
       throw new IOException(e.getMessage(), e);
     }

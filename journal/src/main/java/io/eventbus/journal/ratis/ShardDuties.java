@@ -42,8 +42,6 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Duties of the leader of a shard: it asks by entries for what time brings about, so that all
@@ -70,8 +68,6 @@ final class ShardDuties {
   /** Maximum number of cursors of a journal that are deleted together. */
   private static final int MAX_CURSORS = 1_000;
 
-  private static final Logger LOG = LoggerFactory.getLogger(ShardDuties.class);
-
   private final ShardStore store;
   private final Function<ShardRecord, CompletionStage<RecordResult>> log;
   private final Supplier<JournalCatalog> catalog;
@@ -86,13 +82,12 @@ final class ShardDuties {
   private long nextExpiry;
   // Consumers come back first: they may have been away with this bus.
   private long nextCursorExpiry;
-  private final Set<Integer> damaged = new HashSet<>();
 
   /**
    * Creates the duties of a leader.
    *
    * @param log takes a record
-   * @param onDamage told of a journal whose rows cannot be read, and why
+   * @param onDamage told of a journal whose rows cannot be read, and why; again at each look
    */
   ShardDuties(
       ShardStore store,
@@ -170,7 +165,7 @@ final class ShardDuties {
   }
 
   /**
-   * Does a duty for a journal. Rows of it that cannot be read are reported once, and keep no other
+   * Does a duty for a journal. Rows of it that cannot be read are reported, and keep no other
    * journal from its duties.
    */
   private void perform(int journal, JournalDuty duty)
@@ -183,10 +178,7 @@ final class ShardDuties {
   }
 
   private void report(int journal, @Nullable String problem) {
-    if (damaged.add(journal)) {
-      LOG.error("journal {}: damaged: {} (reported once until the next start)", journal, problem);
-      onDamage.accept(journal, String.valueOf(problem));
-    }
+    onDamage.accept(journal, String.valueOf(problem));
   }
 
   private RecordResult ask(ShardRecord record) throws InterruptedException, ExecutionException {

@@ -264,7 +264,11 @@ public final class ShardJournals implements Journals, AutoCloseable {
   private void damaged(int journal, String problem) {
     JournalCatalog.Item item = catalog.find(journal);
     if (item != null && damaged.add(journal)) {
-      LOG.error("{}: journal {}: {}", options.shown(), item.definition().name(), problem);
+      LOG.error(
+          "{}: journal {}: damaged: {} (reported once until the next start or copy)",
+          options.shown(),
+          item.definition().name(),
+          problem);
       replicaListener.damaged(item.definition().name(), problem);
     }
   }

@@ -180,7 +180,7 @@ public final class DurableFaultRun {
     for (Reading reading : finals) {
       long damaged = FinalReader.damaged(reading);
       all += damaged;
-      // One of several gets the events from another one.
+      // A bus of several gets the events from another one.
       if (damaged > 0 && (finals.size() > 1 || !injector.isChanged(reading.reader()))) {
         recorder.problem(
             reading.reader() + " tells " + damaged + " events to be damaged (expected: none)");

@@ -43,7 +43,7 @@ final class DurableRunner implements Runnable {
   /** Starts a run unless there is one, or a failed event waits for its time. */
   void wake() {
     synchronized (this) {
-      // What has failed does not come again if its journal was deleted.
+      // A failed item does not come again if its journal was deleted.
       pausing &= !state.isReplaced();
       if (running || (pausing && !state.isStopping())) {
         return;

@@ -40,8 +40,8 @@ final class FeedProgress {
   // Connections over which frames of an earlier creation of the journal may come.
   private final Set<FeedLine> outdated = new HashSet<>();
   // The least limit of any Consume: the bus that answers was told as much or more. Credit that
-  // repeats
-  // a part of that does no harm; credit that was taken for granted would be awaited for ever.
+  // repeats a part of that does no harm; credit that was taken for granted would be awaited for
+  // ever.
   private long asked;
   // The creation of the journal; 0 while it is not known.
   private long creation;
@@ -206,7 +206,7 @@ final class FeedProgress {
       // Earlier settlements may not have arrived.
       settled = 0;
       if (settles && known) {
-        // What is settled and not handled here was handled by another consumer.
+        // Another consumer has handled the rest of what is settled.
         handled = Math.max(handled, from - 1);
         covered = Math.max(covered, handled);
       }

@@ -1,24 +1,28 @@
-// Opens both pages of a demo in headless Chromium, and expects flights on them.
+// Opens both pages of two demos in headless Chromium, and expects flights on them.
 //
-//   node check-pages.mjs http://127.0.0.1:PORT [DIRECTORY for screenshots]
+//   node check-pages.mjs http://127.0.0.1:PORT http://127.0.0.1:PORT EVENTS [DIRECTORY for screenshots]
+//
+// The second demo publishes so many events at once, and then none for an hour.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { replay } from '../client-sdk/javascript/src/durable.js';
+import { connect } from '../client-sdk/javascript/src/index.js';
 
-const [pages, screenshots] = process.argv.slice(2);
+const [pages, pausing, events, screenshots] = process.argv.slice(2);
 // The JavaScript SDK's check installs it.
 const { chromium } = createRequire(new URL('../client-sdk/javascript/package.json', import.meta.url))('playwright-core');
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 
 /** Opens a page that must report no error and request nothing from other machines. */
-async function open(name, options) {
+async function open(name, options, from = pages) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   const wrong = [];
   page.on('console', message => wrong.push(message.text()));
   page.on('pageerror', error => wrong.push(error.message));
   page.on('request', request => new URL(request.url()).hostname === '127.0.0.1' || wrong.push(request.url()));
-  await page.goto(`${pages}/${name}.html`);
+  await page.goto(`${from}/${name}.html`);
   return { page, wrong, close: () => context.close() };
 }
 
@@ -36,7 +40,42 @@ async function map(options = {}, least = 3) {
   return opened;
 }
 
+/** Waits until the second demo has published its events; returns the latest kind of each flight, by the cells of its row. */
+async function published() {
+  const { url } = await (await fetch(`${pausing}/bus.json`)).json();
+  const bus = await connect(url);
+  const latest = new Map();
+  for await (const event of replay(bus, { filter: 'flights.>', from: 'FIRST' })) {
+    const { carrier, flight, origin, dest } = event.json();
+    latest.set(`${carrier} ${flight} ${origin} ${dest}`, event.topic.split('.')[2]);
+    if (event.position === Number(events)) {
+      break;
+    }
+  }
+  await bus.close();
+  return latest;
+}
+
+/** Expects all flights on pages that are opened when nothing is published any more. */
+async function openLate() {
+  const latest = await published();
+  const { page, wrong, close } = await open('board', {}, pausing);
+  await page.waitForFunction(rows => document.querySelectorAll('tbody tr').length === rows, latest.size, { timeout: 60_000 });
+  const shown = await page.$$eval('tbody tr', rows => rows.map(({ cells, className }) =>
+    [[cells[1].textContent, cells[3].textContent, cells[4].lastElementChild.textContent].join(' '), className]));
+  assert.deepEqual(new Map(shown.sort()), new Map([...latest].sort()));
+  assert.deepEqual(wrong, []);
+  await close();
+  const landed = [...latest.values()].filter(kind => kind === 'landed').length;
+  const map = await open('map', {}, pausing);
+  await map.page.waitForFunction(text => document.getElementById('summary').textContent.includes(text), ` ${landed} landed`, { timeout: 60_000 });
+  assert.deepEqual(map.wrong, []);
+  await map.close();
+  console.log(`check: pages that are opened late begin with ${latest.size} flights, ${landed} of them landed`);
+}
+
 try {
+  await openLate();
   for (const show of [board, map]) {
     const { page, wrong, close } = await show();
     assert.deepEqual(wrong, []);

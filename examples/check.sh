@@ -34,12 +34,21 @@ await() {
   exit 1
 }
 
+# Starts a demo with these options, whose output goes to a file.
+demo() {
+  "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$jar" demo --keep "${@:2}" >"$1" 2>&1 &
+  pids+=($!)
+  await 'Ctrl-C ends it' "$1"
+}
+
+# Prints where a demo serves its pages.
+pages() {
+  grep -oE 'http://[^ ]+/board.html' "$1" | sed 's|/board.html||'
+}
+
 # Replays a day in about twenty seconds.
-"${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$jar" demo --keep --duration "${DURATION:-10m}" >"$work/demo" 2>&1 &
-pids+=($!)
-await 'Ctrl-C ends it' "$work/demo"
+demo "$work/demo" --duration "${DURATION:-10m}"
 bus="$(grep -oE 'ws://[^, ]+' "$work/demo" | head -n 1)"
-pages="$(grep -oE 'http://[^ ]+/board.html' "$work/demo" | sed 's|/board.html||')"
 
 if node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null; then
   node service/late.mjs "$bus" >"$work/service" 2>&1 &
@@ -53,7 +62,12 @@ if node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20
   elif [ ! -d ../client-sdk/javascript/node_modules/playwright-core ]; then
     echo "check: the pages are left out: client-sdk/javascript/check.sh installs what drives the browser"
   else
-    node check-pages.mjs "$pages" ${SCREENSHOTS:+"$SCREENSHOTS"}
+    # Some flights of a morning, and another a hundred years later.
+    zcat flights/flights-2013-01.tsv.gz | awk -F'\t' -v OFS='\t' -v years=3155760000000 \
+      'NR <= 500 && /"dest":"(BOS|IAD|BWI|DCA|BUF)"/ { print; $3 = sprintf("%.0f", $3 + years); last = $0 } END { print last }' >"$work/flights"
+    gzip "$work/flights"
+    demo "$work/pausing" --duration 1h --data "$work/flights.gz"
+    node check-pages.mjs "$(pages "$work/demo")" "$(pages "$work/pausing")" "$(($(zcat "$work/flights.gz" | wc -l) - 1))" ${SCREENSHOTS:+"$SCREENSHOTS"}
   fi
 else
   echo "check: the service and the pages are left out: no Node 20.19 or newer"

@@ -27,7 +27,7 @@ function take({ kind, time, flight }, again) {
   }
   const name = nameOf(flight);
   if (kind === 'landed' && !flights.has(name)) {
-    // The flight left before the page was opened.
+    // The flight left before the first event that is stored.
     return;
   }
   if (kind === 'scheduled' || !flights.has(name)) {

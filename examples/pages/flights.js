@@ -1,4 +1,5 @@
 // Common part of both pages: the connection to the bus of the demo, its status, and the time of the flights.
+import { replay } from './eventbus/durable.js';
 import { connect } from './eventbus/index.js';
 
 const NEW_YORK = new Intl.DateTimeFormat('en-GB', { timeZone: 'America/New_York', hour: '2-digit', minute: '2-digit' });
@@ -67,14 +68,14 @@ function watch(bus, time) {
   bus.on('reconnecting', ({ attempt }) => show('waiting', `connection lost, try ${attempt}`));
   bus.on('problem', ({ message }) => { element('status').title = message; });
   bus.on('state', ({ state }) => state === 'CLOSED' && show('broken', 'not connected; load the page again'));
-  bus.on('gap', ({ from, to }) => {
+  bus.on('truncated', ({ from, to }) => {
     missed += to - from + 1;
     element('missed').textContent = `${missed.toLocaleString('en')} missed`;
   });
 }
 
 /**
- * Connects and passes on events, with their flight and the time in the data.
+ * Connects and passes on the stored and all later events, with their flight and the time in the data.
  * @param {string} name of the client
  * @param {(what: {kind: string, airport: string, time: number, flight: any}, again: boolean) => void} take
  * @returns {Promise<FlightTime>} a stopped one without a bus; the page shows the reason
@@ -87,8 +88,9 @@ export async function follow(name, take) {
     const bus = await connect({ url, name, connectTimeout: 600_000 });
     watch(bus, time);
     show('live', 'live');
-    // A slow page gets the latest events; missed ones are reported as a gap.
-    await bus.subscribe('flights.*.*', { overflow: 'DROP_OLDEST' }, event => {
+    // Begins with the stored events, of which the latest of each flight is what the page shows in the end, and goes on with each new
+    // one. A slow page reads them from the bus when it can; those that the bus has removed by then are reported.
+    await replay(bus, { filter: 'flights.*.*', from: 'FIRST' }, event => {
       const [, airport, kind] = event.topic.split('.');
       const at = Number(event.headers.time);
       take({ kind, airport, time: at, flight: event.json() }, time.heard(at));

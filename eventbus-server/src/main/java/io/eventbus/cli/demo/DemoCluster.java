@@ -3,23 +3,17 @@ package io.eventbus.cli.demo;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
-import io.eventbus.cli.console.Failures;
 import io.eventbus.cli.console.StopHook;
 import io.eventbus.cli.demo.DemoBusProcess.Address;
 import io.eventbus.server.config.ConfigKey;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * Buses of the demo: processes that are one cluster, with a directory for all of them. Nothing is
@@ -39,7 +33,7 @@ final class DemoCluster implements AutoCloseable {
   private static final long POLL_MILLIS = 100;
   private static final int SECRET_BYTES = 16;
 
-  private final Path directory;
+  private final DemoDirectory directory;
   private final Map<ConfigKey, String> settings;
   private final boolean durable;
   private final String secret;
@@ -49,7 +43,7 @@ final class DemoCluster implements AutoCloseable {
   private final StopHook hook = new StopHook(this::end);
   private boolean ended;
 
-  private DemoCluster(Path directory, Map<ConfigKey, String> settings, boolean durable) {
+  private DemoCluster(DemoDirectory directory, Map<ConfigKey, String> settings, boolean durable) {
     this.directory = directory;
     this.settings = settings;
     this.durable = durable;
@@ -86,13 +80,7 @@ final class DemoCluster implements AutoCloseable {
 
   private static DemoCluster start(int count, Map<ConfigKey, String> settings, boolean durable)
       throws InterruptedException {
-    DemoCluster cluster;
-    try {
-      cluster = new DemoCluster(Files.createTempDirectory("eventbus-demo-"), settings, durable);
-    } catch (IOException e) {
-      throw new CliFailure(
-          ExitCode.FAILED, "no directory for the buses: " + Failures.describe(e), e);
-    }
+    DemoCluster cluster = new DemoCluster(DemoDirectory.create(), settings, durable);
     try {
       cluster.open(count);
       return cluster;
@@ -153,7 +141,7 @@ final class DemoCluster implements AutoCloseable {
     settings.put(ConfigKey.ADMIN_PORT, "0");
     settings.put(ConfigKey.CLUSTER_HOST, "127.0.0.1");
     settings.put(ConfigKey.CLUSTER_PORT, port);
-    Path own = directory.resolve(name);
+    Path own = directory.path().resolve(name);
     settings.put(ConfigKey.CLUSTER_DIRECTORY, own.resolve("registry").toString());
     if (durable) {
       settings.put(ConfigKey.DURABLE_DIRECTORY, own.toString());
@@ -241,20 +229,9 @@ final class DemoCluster implements AutoCloseable {
       for (DemoBusProcess process : all) {
         process.awaitEnd(END_TIMEOUT);
       }
-      delete();
+      directory.close();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  private void delete() {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException | UncheckedIOException e) {
-      // The system's directory for temporary files has it, and is cleaned up with it.
-      return;
     }
   }
 

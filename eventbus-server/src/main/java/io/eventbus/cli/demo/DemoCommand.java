@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
           + " comes late. Ends with 0 only if no reader missed an event, got one twice or out of"
           + " order, and all buses have the same log; else with 4, or with 1 if a step fails.",
       "With --keep it compares nothing, replays the flights again and again until Ctrl-C, and"
-          + " serves pages that show them, on this machine only."
+          + " serves pages that show them, on this machine only. The bus stores the last events, in a"
+          + " temporary directory: a page begins with the latest value of each flight."
     })
 public final class DemoCommand implements Callable<Integer> {
   private static final Duration MIN_DURATION = Duration.ofSeconds(1);
@@ -124,7 +125,7 @@ public final class DemoCommand implements Callable<Integer> {
       return ExitCode.OK;
     }
     boolean good;
-    try (RunningBus bus = start(List.of())) {
+    try (RunningBus bus = start(Map.of())) {
       context
           .out()
           .line(
@@ -244,7 +245,7 @@ public final class DemoCommand implements Callable<Integer> {
     }
   }
 
-  private RunningBus start(List<String> origins) {
+  private RunningBus start(Map<String, String> more) {
     Map<String, String> values =
         new HashMap<>(
             Map.of(
@@ -253,9 +254,7 @@ public final class DemoCommand implements Callable<Integer> {
                 "listen.port", "0",
                 "admin.port", "0",
                 "timeouts.shutdown", "1s"));
-    if (!origins.isEmpty()) {
-      values.put("listen.allowed-origins", String.join(",", origins));
-    }
+    values.putAll(more);
     try {
       return context.launcher().start(ServerConfig.of(values));
     } catch (IOException e) {

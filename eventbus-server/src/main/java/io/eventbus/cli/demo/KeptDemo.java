@@ -10,12 +10,26 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** Bus, a replay that does not end, and pages that show it, until Ctrl-C. For one thread. */
+/**
+ * Bus, a replay that does not end, and pages that show it, until Ctrl-C. For one thread.
+ *
+ * <p>The bus stores the last events, so that a page begins with the latest value of each flight: it
+ * reads them from the first one on, and what a later one of the same flight says replaces the
+ * earlier. A journal that keeps the last event of each topic would not do: flights share the topics
+ * of their airport, and the last event of a flight does not tell when it was to depart.
+ */
 final class KeptDemo {
+  /**
+   * Journal of the flights. The sample has up to 2,844 events in 24 hours, and its longest flight
+   * takes 11: each flight in the air is in these, at any pace of the replay.
+   */
+  private static final String JOURNAL = "flights flights.> max-events=4000";
+
   private static final long TIMEOUT_SECONDS = 10;
 
   private final CliContext context;
@@ -33,7 +47,7 @@ final class KeptDemo {
    *
    * @throws CliFailure if something fails
    */
-  void run(Function<List<String>, RunningBus> start) {
+  void run(Function<Map<String, String>, RunningBus> start) {
     Thread runner = Thread.currentThread();
     CountDownLatch ended = new CountDownLatch(1);
     StopHook hook =
@@ -43,7 +57,8 @@ final class KeptDemo {
               await(ended);
             });
     try (DemoPages pages = pages();
-        RunningBus bus = start.apply(pages.origins());
+        DemoDirectory directory = DemoDirectory.create();
+        RunningBus bus = start.apply(settings(pages, directory));
         DemoReplay replay = new DemoReplay(bus.uri(), flights, duration)) {
       pages.serve(bus.uri(), new DemoClock(flights, duration, 0).pace());
       tell(pages, bus);
@@ -55,6 +70,16 @@ final class KeptDemo {
       ended.countDown();
       hook.close();
     }
+  }
+
+  private static Map<String, String> settings(DemoPages pages, DemoDirectory directory) {
+    return Map.of(
+        "listen.allowed-origins",
+        String.join(",", pages.origins()),
+        "durable.directory",
+        directory.path().toString(),
+        "durable.journals",
+        JOURNAL);
   }
 
   private void tell(DemoPages pages, RunningBus bus) {

@@ -12,7 +12,7 @@ import java.util.Map;
  */
 public final class PublishRoom {
   /** Maximum number of frames of all addresses. */
-  static final int MAX_FRAMES = 4_096;
+  static final int MAX_FRAMES = 1_024;
 
   /** Maximum bytes of these frames, but for one frame of each address. */
   static final long MAX_BYTES = 8L << 20;

@@ -5,14 +5,17 @@
 #   loadtest/peers/install.sh nats       NATS only, and a program with its Go client (needs Go)
 #   loadtest/peers/install.sh mosquitto  Mosquitto only (needs apt-get and the right to install)
 #   loadtest/peers/install.sh etcd       etcd only (likewise)
+#   loadtest/peers/install.sh rabbitmq   RabbitMQ only (likewise); the package's own service is stopped
 #
-# Go programs go to peers/bin beside this script, which Git ignores. Mosquitto and etcd go where the system's packages go.
+# Go programs go to peers/bin beside this script, which Git ignores. The others go where the system's packages go.
 # A program that cannot be had is named; the load test then reports its system as absent.
 set -uo pipefail
 
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 bin="$here/bin"
 failed=0
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
 
 nats() {
   nats_server && nats_call
@@ -41,6 +44,20 @@ mosquitto() { package mosquitto mosquitto; }
 
 etcd() { package etcd etcd-server; }
 
+rabbitmq() {
+  if PATH="$PATH:/usr/sbin" type -P rabbitmq-server >/dev/null; then
+    echo "rabbitmq-server is there"
+    return 0
+  fi
+  package rabbitmq-server rabbitmq-server || return 1
+  # The package starts a service where the system lets it.
+  if [ -d /run/systemd/system ]; then
+    "${as_root[@]}" systemctl disable --now rabbitmq-server
+  elif "${as_root[@]}" service rabbitmq-server status >/dev/null 2>&1; then
+    "${as_root[@]}" service rabbitmq-server stop
+  fi
+}
+
 # The program, and the package that brings it.
 package() {
   # Debian keeps servers out of the PATH of ordinary users.
@@ -52,8 +69,6 @@ package() {
     echo "$1: no apt-get here: install $1 with the system's package manager" >&2
     return 1
   fi
-  local as_root=()
-  if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
   "${as_root[@]}" apt-get install -y --no-install-recommends "$2"
 }
 
@@ -62,13 +77,15 @@ for peer in "${@:-all}"; do
     nats) nats || failed=1 ;;
     mosquitto) mosquitto || failed=1 ;;
     etcd) etcd || failed=1 ;;
+    rabbitmq) rabbitmq || failed=1 ;;
     all)
       nats || failed=1
       mosquitto || failed=1
       etcd || failed=1
+      rabbitmq || failed=1
       ;;
     *)
-      echo "peer: $peer (expected: nats, mosquitto or etcd)" >&2
+      echo "peer: $peer (expected: nats, mosquitto, etcd or rabbitmq)" >&2
       exit 2
       ;;
   esac

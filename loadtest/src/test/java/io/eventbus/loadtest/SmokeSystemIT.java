@@ -126,7 +126,9 @@ class SmokeSystemIT {
             built,
             installed,
             durable,
-            Stream.of(Arguments.of("durable-publish/smoke", "jetstream-always")))
+            Stream.of("jetstream-always", "kafka", "kafka-flush", "rabbitmq")
+                .map(driver -> Arguments.of("durable-publish/smoke", driver)),
+            Stream.of(Arguments.of("durable-replay/smoke", "kafka")))
         .flatMap(all -> all);
   }
 

@@ -93,7 +93,6 @@ public final class ServerGroup implements AutoCloseable {
 
   @Override
   public void close() {
-    processes.forEach(ServerProcess::kill);
-    processes.forEach(ServerProcess::close);
+    ServerProcess.killAll(processes);
   }
 }

@@ -158,6 +158,12 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
+  /** Kills processes that nobody needs any more, nor what they have stored. */
+  public static void killAll(List<ServerProcess> processes) {
+    processes.forEach(ServerProcess::kill);
+    processes.forEach(ServerProcess::close);
+  }
+
   /**
    * Stops all threads of the process with SIGSTOP, and waits until they stand still or wait for the
    * system. Linux only.

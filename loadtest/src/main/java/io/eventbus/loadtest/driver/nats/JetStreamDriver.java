@@ -1,21 +1,21 @@
 package io.eventbus.loadtest.driver.nats;
 
 import io.eventbus.loadtest.driver.Availability;
-import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverData;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.DurableDriver;
 import io.eventbus.loadtest.driver.LibraryVersions;
 import io.eventbus.loadtest.driver.Programs;
 import io.eventbus.loadtest.workload.DurableTopic;
 import io.eventbus.loadtest.workload.Workload;
 import java.nio.file.Path;
-import org.jspecify.annotations.Nullable;
+import java.util.EnumSet;
 
 /**
  * NATS's JetStream: a stream in files with one replica at each server, and the Java client over
  * TCP. Workloads with a durable topic only.
  */
-public final class JetStreamDriver implements Driver {
+public final class JetStreamDriver extends DurableDriver {
   private static final String STORE =
       """
       server_name: "server-%d"
@@ -47,6 +47,11 @@ public final class JetStreamDriver implements Driver {
 
   /** Creates the driver; starts nothing. */
   public JetStreamDriver(Sync sync) {
+    // Filling the stream would take minutes, and reading has nothing to do with fsync.
+    super(
+        sync == Sync.ALWAYS
+            ? EnumSet.of(DurableTopic.Operation.PUBLISH, DurableTopic.Operation.TAIL)
+            : EnumSet.allOf(DurableTopic.Operation.class));
     this.sync = sync;
   }
 
@@ -75,54 +80,18 @@ public final class JetStreamDriver implements Driver {
   }
 
   @Override
-  public boolean hasEvents() {
-    return false;
-  }
-
-  @Override
-  public boolean hasDurableTopics() {
-    return true;
-  }
-
-  @Override
-  public boolean hasClusters() {
-    return true;
-  }
-
-  @Override
-  public String lacks(Workload workload) {
-    @Nullable DurableTopic durable = workload.durable();
-    // Filling the stream would take minutes, and reading has nothing to do with fsync.
-    return sync == Sync.ALWAYS
-            && durable != null
-            && durable.operation() == DurableTopic.Operation.REPLAY
-        ? "replay of its own"
-        : Driver.super.lacks(workload);
-  }
-
-  @Override
-  public Session start(Workload workload) {
-    @Nullable DurableTopic durable = workload.durable();
-    if (durable == null) {
-      throw new DriverException("durable: none (expected: a workload with a durable topic)");
-    }
+  protected Session start(Workload workload, DurableTopic durable, DriverData data) {
     Path program =
         Programs.find(NatsDriver.PROGRAM)
             .orElseThrow(() -> new DriverException(NatsDriver.PROGRAM + " is absent"));
-    DriverData data = DriverData.in(Path.of(durable.data()), "loadtest-jetstream-");
-    try {
-      NatsServers servers =
-          NatsServers.start(
-              name(),
-              program,
-              "nats",
-              NatsDriver.TCP_PORT,
-              workload.cluster().servers(),
-              server -> store(data.path(), server, sync));
-      return JetStreamSession.open(servers, workload, data);
-    } catch (RuntimeException e) {
-      data.close();
-      throw e;
-    }
+    NatsServers servers =
+        NatsServers.start(
+            name(),
+            program,
+            "nats",
+            NatsDriver.TCP_PORT,
+            workload.cluster().servers(),
+            server -> store(data.path(), server, sync));
+    return JetStreamSession.open(servers, workload, data);
   }
 }

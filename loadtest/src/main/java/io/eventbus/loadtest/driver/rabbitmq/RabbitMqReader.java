@@ -1,0 +1,79 @@
+package io.eventbus.loadtest.driver.rabbitmq;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.DefaultConsumer;
+import com.rabbitmq.client.Envelope;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.DriverException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongConsumer;
+
+/** Consumer that takes events out of a queue until it is closed. */
+final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber {
+  /** Events that are delivered and not acknowledged, at most. */
+  private static final int PREFETCH = 2_000;
+
+  private static final int ACKNOWLEDGE_EVERY = 500;
+
+  private final Driver.Receiver receiver;
+  private final LongConsumer taken;
+
+  /** Number of the last delivery, which counts from 1. One thread at a time writes it. */
+  private volatile long last;
+
+  private RabbitMqReader(Channel channel, Driver.Receiver receiver, LongConsumer taken) {
+    super(channel);
+    this.receiver = receiver;
+    this.taken = taken;
+  }
+
+  /**
+   * Starts to read.
+   *
+   * @param channel becomes the reader's own
+   * @param taken told in the end how many events are not in the queue any more
+   */
+  static RabbitMqReader start(
+      Channel channel, String queue, Driver.Receiver receiver, LongConsumer taken)
+      throws IOException {
+    RabbitMqReader reader = new RabbitMqReader(channel, receiver, taken);
+    channel.basicQos(PREFETCH);
+    channel.basicConsume(queue, false, reader);
+    return reader;
+  }
+
+  @Override
+  public void handleDelivery(
+      String consumerTag, Envelope envelope, AMQP.BasicProperties properties, byte[] body)
+      throws IOException {
+    receiver.onEvent(ByteBuffer.wrap(body));
+    last = envelope.getDeliveryTag();
+    if (last % ACKNOWLEDGE_EVERY == 0) {
+      getChannel().basicAck(last, true);
+    }
+  }
+
+  @Override
+  public long reportedLost() {
+    return 0;
+  }
+
+  @Override
+  public void close() {
+    try {
+      getChannel().basicCancel(getConsumerTag());
+      long end = last;
+      if (end % ACKNOWLEDGE_EVERY != 0) {
+        getChannel().basicAck(end, true);
+      }
+      getChannel().close();
+      taken.accept(end);
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      throw new DriverException("the reader does not end", e);
+    }
+  }
+}

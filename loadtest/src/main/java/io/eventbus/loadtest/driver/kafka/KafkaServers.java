@@ -26,6 +26,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.TopicExistsException;
 
 /** Servers with a topic of one partition. For one thread. */
 final class KafkaServers implements JournalSession.Servers {
@@ -120,6 +121,10 @@ final class KafkaServers implements JournalSession.Servers {
           admin.createTopics(List.of(topic)).all().get(ANSWER.toMillis(), TimeUnit.MILLISECONDS);
           return;
         } catch (ExecutionException | TimeoutException e) {
+          if (e.getCause() instanceof TopicExistsException) {
+            // An attempt before has succeeded, and its answer was lost or late.
+            return;
+          }
           checkAlive();
           if (System.nanoTime() - end > 0) {
             throw new DriverException("no topic after " + START.toSeconds() + " s", e);

@@ -53,12 +53,14 @@ final class FaultClient implements AutoCloseable {
             new ConnectionListener() {
               @Override
               public void connected(ConnectionInfo connection) {
+                recorder.connected(name, connection.bus());
                 where = name + " at " + connection.bus() + "." + connections.incrementAndGet();
               }
 
               @Override
               public void busChanged(ConnectionInfo before, ConnectionInfo now) {
                 recorder.moved();
+                recorder.connected(name, now.bus());
                 where = name + " moved to " + now.bus() + "." + connections.incrementAndGet();
               }
 

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.faults.clients;
 
+import io.eventbus.loadtest.faults.history.ClientConnection;
 import io.eventbus.loadtest.faults.history.Consumption;
 import io.eventbus.loadtest.faults.history.Consumption.Delivery;
 import io.eventbus.loadtest.faults.history.Consumption.Settlement;
@@ -26,6 +27,7 @@ public final class Recorder {
   private final AtomicLong moves = new AtomicLong();
 
   // Guarded by this.
+  private final List<ClientConnection> connections = new ArrayList<>();
   private final List<Publication> publications = new ArrayList<>();
   private final List<OpenReading> readings = new ArrayList<>();
   private final Map<String, OpenConsumption> consumptions = new TreeMap<>();
@@ -45,6 +47,10 @@ public final class Recorder {
     synchronized (this) {
       publications.add(publication);
     }
+  }
+
+  synchronized void connected(String client, String bus) {
+    connections.add(new ClientConnection(client, bus, now()));
   }
 
   void moved() {
@@ -96,6 +102,7 @@ public final class Recorder {
   /** Returns all that was recorded. */
   public synchronized History history(List<Reading> finals) {
     return new History(
+        connections,
         publications,
         readings.stream().map(OpenReading::reading).toList(),
         consumptions.values().stream().map(OpenConsumption::consumption).toList(),

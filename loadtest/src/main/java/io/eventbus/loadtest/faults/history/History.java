@@ -11,6 +11,7 @@ import java.util.Set;
  *     under way may be stored twice
  */
 public record History(
+    List<ClientConnection> connections,
     List<Publication> publications,
     List<Reading> readings,
     List<Consumption> consumptions,
@@ -18,6 +19,7 @@ public record History(
     Set<String> forgotten) {
   /** Copies the collections. */
   public History {
+    connections = List.copyOf(connections);
     publications = List.copyOf(publications);
     readings = List.copyOf(readings);
     consumptions = List.copyOf(consumptions);

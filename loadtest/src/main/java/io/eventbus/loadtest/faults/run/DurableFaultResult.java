@@ -9,6 +9,7 @@ import java.util.Map;
  *
  * @param figures of the run, by name
  * @param recoveries milliseconds from the start of buses until they took clients, for each fault
+ * @param gaps times without a confirmation around the faults
  * @param problems what did not come to its end, such as a bus that did not start again
  * @param diary of the faults
  */
@@ -16,6 +17,7 @@ public record DurableFaultResult(
     Map<String, Long> figures,
     Map<FaultKind, Integer> faults,
     Map<FaultKind, List<Long>> recoveries,
+    FaultGaps gaps,
     HistoryVerdict verdict,
     List<String> problems,
     List<String> diary) {

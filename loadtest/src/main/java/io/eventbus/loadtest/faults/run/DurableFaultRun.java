@@ -219,7 +219,13 @@ public final class DurableFaultRun {
       problems.add("nothing was judged, because no bus was read at the end");
     }
     return new DurableFaultResult(
-        figures, diary.counts(), diary.recoveries(), verdict, problems, diary.lines());
+        figures,
+        diary.counts(),
+        diary.recoveries(),
+        FaultGaps.of(history, diary.windows()),
+        verdict,
+        problems,
+        diary.lines());
   }
 
   private void count(History history) {

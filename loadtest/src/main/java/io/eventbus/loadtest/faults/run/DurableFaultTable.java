@@ -18,6 +18,7 @@ public final class DurableFaultTable {
                 out.append(String.format("%-34s %9d", kind, count))
                     .append(times(result.recoveries().getOrDefault(kind, List.of())))
                     .append('\n'));
+    gaps(result.gaps(), out);
     result
         .figures()
         .forEach((name, value) -> out.append(String.format("%-34s %9d%n", name, value)));
@@ -26,6 +27,37 @@ public final class DurableFaultTable {
     result.verdict().texts().forEach(text -> out.append("finding: ").append(text).append('\n'));
     result.problems().forEach(text -> out.append("problem: ").append(text).append('\n'));
     return out.toString();
+  }
+
+  private static void gaps(FaultGaps gaps, StringBuilder out) {
+    for (FaultGap gap : gaps.faults()) {
+      out.append(
+          String.format(
+              "%8.3f s  %s: %s%s, no confirmation for %d ms%s%n",
+              gap.atMillis() / 1e3,
+              gap.kind(),
+              String.join(", ", gap.buses()),
+              gap.alone() ? "" : " and another fault",
+              gap.millis(),
+              gap.elsewhereMillis() == null
+                  ? ""
+                  : ", at other buses for " + gap.elsewhereMillis() + " ms"));
+    }
+    for (FaultGaps.Summary summary : gaps.summaries()) {
+      out.append(
+          String.format(
+              "%-34s %9d   no confirmation for %s%s%n",
+              summary.kind() + (summary.alone() ? " alone" : " with another fault"),
+              summary.faults(),
+              spread(summary.all()),
+              summary.elsewhere() == null
+                  ? ""
+                  : ", at other buses for " + spread(summary.elsewhere())));
+    }
+  }
+
+  private static String spread(FaultGaps.Spread spread) {
+    return spread.median() + " ms (median), " + spread.longest() + " ms (longest)";
   }
 
   private static String times(List<Long> millis) {

@@ -85,6 +85,7 @@ final class FaultInjector {
       }
     } finally {
       mend();
+      diary.allEnded();
     }
   }
 
@@ -102,7 +103,6 @@ final class FaultInjector {
   }
 
   private void inflict(FaultKind kind) {
-    int before = diary.lines().size();
     switch (kind) {
       case KILL -> kill(kind, any());
       case KILL_LEADER -> kill(kind, leader());
@@ -118,31 +118,28 @@ final class FaultInjector {
       case BIT_FLIP -> flip(any());
       case FAILING_FSYNC -> failWrites(random.nextBoolean() ? leader() : any());
     }
-    // Not if its victim was away already.
-    if (diary.lines().size() > before) {
-      diary.count(kind);
-    }
+    diary.inflicted(kind);
   }
 
   private void kill(FaultKind kind, FaultBus bus) {
     if (down.containsKey(bus) || frozen.contains(bus)) {
       return;
     }
-    diary.note(kind + ": " + bus.name());
+    diary.begins(kind, bus.name());
     bus.kill();
     down.put(bus, kind);
   }
 
   private void pause(FaultBus bus) {
     if (!down.containsKey(bus) && !bus.isPaused() && bus.isUp()) {
-      diary.note("pause: " + bus.name());
+      diary.begins(FaultKind.PAUSE, bus.name());
       bus.pause();
     }
   }
 
   private void freeze(FaultBus bus) {
     if (works(bus)) {
-      diary.note("slow-fsync: " + bus.name());
+      diary.begins(FaultKind.SLOW_FSYNC, bus.name());
       bus.disk().freeze();
       frozen.add(bus);
     }
@@ -150,7 +147,7 @@ final class FaultInjector {
 
   private void fill(FaultBus bus) {
     if (works(bus) && !full.contains(bus)) {
-      diary.note("full-disk: " + bus.name());
+      diary.begins(FaultKind.FULL_DISK, bus.name());
       full.add(bus);
       bus.disk().fill();
     }
@@ -163,7 +160,7 @@ final class FaultInjector {
 
   private void failWrites(FaultBus bus) {
     if (works(bus) && failing.add(bus)) {
-      diary.note("failing-fsync: " + bus.name());
+      diary.begins(FaultKind.FAILING_FSYNC, bus.name());
       bus.disk().failWrites();
     }
   }
@@ -182,7 +179,7 @@ final class FaultInjector {
 
   private void losePower(FaultKind kind, List<FaultBus> victims) {
     List<FaultBus> up = victims.stream().filter(this::works).toList();
-    up.forEach(bus -> diary.note(kind + ": " + bus.name()));
+    up.forEach(bus -> diary.begins(kind, bus.name()));
     // A machine without power answers nobody: see LoopDisk.losePower.
     up.stream().filter(bus -> bus.isUp() && !bus.isPaused()).forEach(FaultBus::pause);
     up.forEach(bus -> bus.disk().losePower());
@@ -213,7 +210,7 @@ final class FaultInjector {
     bus.flip(random)
         .ifPresent(
             flip -> {
-              diary.note("bit-flip: " + bus.name() + ", " + flip);
+              diary.begins(FaultKind.BIT_FLIP, bus.name(), flip.toString());
               flips.computeIfAbsent(bus, key -> new ArrayList<>()).add(flip);
             });
     down.put(bus, FaultKind.BIT_FLIP);
@@ -225,10 +222,10 @@ final class FaultInjector {
     }
     boolean gets = random.nextInt(3) == 0;
     boolean sends = !gets && random.nextInt(2) == 0;
-    diary.note(
-        "partition: "
-            + bus.name()
-            + (gets ? ", only gets" : sends ? ", only sends" : ", in both directions"));
+    diary.begins(
+        FaultKind.PARTITION,
+        bus.name(),
+        gets ? "only gets" : sends ? "only sends" : "in both directions");
     for (FaultBus other : buses.all()) {
       if (!other.equals(bus) && !sends) {
         buses.cut(bus, other);
@@ -244,7 +241,7 @@ final class FaultInjector {
     if (down.containsKey(bus) || bus.isPaused() || !drained.add(bus)) {
       return;
     }
-    diary.note("drain: " + bus.name());
+    diary.begins(FaultKind.DRAIN, bus.name());
     if (!bus.state().drain(true)) {
       diary.note(bus.name() + " does not say that it drains");
     }
@@ -310,6 +307,7 @@ final class FaultInjector {
           awaitReady(bus);
           slowest.merge(kind, (System.nanoTime() - begin) / 1_000_000, Math::max);
         });
+    diary.allEnded();
     if (healed && !FaultBuses.await(buses::areWhole, READY)) {
       throw new DriverException("the replica that was lost has no vote again: " + names(restarted));
     }

@@ -84,6 +84,7 @@ class HistoryVerdictTest {
   private HistoryVerdict verdict() {
     return HistoryVerdict.of(
         new History(
+            List.of(),
             publications,
             List.of(new Reading("reader", Set.of("t1"), 1, read, readCuts)),
             List.of(
@@ -328,7 +329,7 @@ class HistoryVerdictTest {
     assertThatThrownBy(
             () ->
                 HistoryVerdict.of(
-                    new History(List.of(), List.of(), List.of(), List.of(), Set.of())))
+                    new History(List.of(), List.of(), List.of(), List.of(), List.of(), Set.of())))
         .hasMessage("finals: none (expected: a final read of each bus)");
   }
 

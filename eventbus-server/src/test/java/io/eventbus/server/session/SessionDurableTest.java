@@ -338,7 +338,7 @@ class SessionDurableTest extends SessionTestCase {
       frames++;
       context.budget().renew();
     }
-    assertThat(frames).isEqualTo(2_048);
+    assertThat(frames).isEqualTo(512);
     assertThat(session.awaitsRoom()).isTrue();
     journals.applyHeld();
     assertThat(retries).hasValue(1);

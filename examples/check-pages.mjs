@@ -40,18 +40,26 @@ async function map(options = {}, least = 3) {
   return opened;
 }
 
-/** Waits until the second demo has published its events; returns the latest kind of each flight, by the cells of its row. */
+/** Waits until the second demo has published its events, and publishes one without a flight and another; returns the latest kind of each flight, by the cells of its row. */
 async function published() {
   const { url } = await (await fetch(`${pausing}/bus.json`)).json();
   const bus = await connect(url);
   const latest = new Map();
+  let departed;
   for await (const event of replay(bus, { filter: 'flights.>', from: 'FIRST' })) {
     const { carrier, flight, origin, dest } = event.json();
-    latest.set(`${carrier} ${flight} ${origin} ${dest}`, event.topic.split('.')[2]);
+    const name = `${carrier} ${flight} ${origin} ${dest}`;
+    const kind = event.topic.split('.')[2];
+    latest.set(name, kind);
+    departed = kind === 'departed' ? { event, name } : departed;
     if (event.position === Number(events)) {
       break;
     }
   }
+  // Pages pass over the first, and show the second.
+  await bus.publish(departed.event.topic, 'no flight');
+  await bus.publish(departed.event.topic.replace('departed', 'landed'), departed.event.json(), { headers: departed.event.headers });
+  latest.set(departed.name, 'landed');
   await bus.close();
   return latest;
 }

@@ -67,7 +67,7 @@ if node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20
       'NR <= 500 && /"dest":"(BOS|IAD|BWI|DCA|BUF)"/ { print; $3 = sprintf("%.0f", $3 + years); last = $0 } END { print last }' >"$work/flights"
     gzip "$work/flights"
     demo "$work/pausing" --duration 1h --data "$work/flights.gz"
-    node check-pages.mjs "$(pages "$work/demo")" "$(pages "$work/pausing")" "$(($(zcat "$work/flights.gz" | wc -l) - 1))" ${SCREENSHOTS:+"$SCREENSHOTS"}
+    timeout -k 5 300 node check-pages.mjs "$(pages "$work/demo")" "$(pages "$work/pausing")" "$(($(zcat "$work/flights.gz" | wc -l) - 1))" ${SCREENSHOTS:+"$SCREENSHOTS"}
   fi
 else
   echo "check: the service and the pages are left out: no Node 20.19 or newer"

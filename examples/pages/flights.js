@@ -93,7 +93,15 @@ export async function follow(name, take) {
     await replay(bus, { filter: 'flights.*.*', from: 'FIRST' }, event => {
       const [, airport, kind] = event.topic.split('.');
       const at = Number(event.headers.time);
-      take({ kind, airport, time: at, flight: event.json() }, time.heard(at));
+      let flight;
+      try {
+        flight = event.json();
+      } catch (error) {
+        // If it were thrown the bus would give the event again and again, and no later one.
+        element('status').title = `event ${event.position} left out: ${error.message}`;
+        return;
+      }
+      take({ kind, airport, time: at, flight }, time.heard(at));
     }).ready;
     return time;
   } catch (error) {

@@ -12,7 +12,7 @@ const MARGIN = 16;
 // Number of segments of the line of a flight.
 const STEPS = 16;
 // Maximum time in the air: a flight that has not landed by then was missed.
-const MAX_AIR_TIME = 9 * 60 * MINUTE;
+const MAX_AIR_TIME = 12 * 60 * MINUTE;
 const NAMED = ['LAX', 'SFO', 'SEA', 'DEN', 'ORD', 'ATL', 'MIA', 'DFW', 'IAH', 'MSP', 'PHX', 'SLC', 'LAS', 'BOS', 'MCO', 'CLT', 'STL', 'SJU', 'HNL', 'MSY', 'PDX', 'SAN'];
 const NEW_YORK = new Set(['JFK', 'EWR', 'LGA']);
 // Islands are drawn nearer than they are, as on most maps of the country: shift in degrees to the east and to the north.

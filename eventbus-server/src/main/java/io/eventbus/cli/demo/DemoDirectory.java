@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /** Temporary directory for the files of the demo's buses. */
 record DemoDirectory(Path path) implements AutoCloseable {
   /**
-   * Creates it.
+   * Creates a directory.
    *
    * @throws CliFailure if that fails
    */
@@ -26,7 +26,7 @@ record DemoDirectory(Path path) implements AutoCloseable {
     }
   }
 
-  /** Deletes it with its files, which no bus may use any more. */
+  /** Deletes the directory with its files, which no bus may use any more. */
   @Override
   public void close() {
     try (Stream<Path> files = Files.walk(path)) {

@@ -158,7 +158,7 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Kills processes that nobody needs any more, nor what they have stored. */
+  /** Kills processes, whose data nobody needs any more. */
   public static void killAll(List<ServerProcess> processes) {
     processes.forEach(ServerProcess::kill);
     processes.forEach(ServerProcess::close);

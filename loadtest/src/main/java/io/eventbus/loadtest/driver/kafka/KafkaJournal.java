@@ -64,7 +64,12 @@ record KafkaJournal(Producer<byte[], byte[]> producer, String addresses, TopicPa
     try {
       Consumer<byte[], byte[]> consumer =
           new KafkaConsumer<>(
-              Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, addresses),
+              Map.of(
+                  ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                  addresses,
+                  // An offset that is not there is a fault.
+                  ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
+                  "none"),
               new ByteArrayDeserializer(),
               new ByteArrayDeserializer());
       return KafkaReader.start(consumer, partition, from - 1, receiver);

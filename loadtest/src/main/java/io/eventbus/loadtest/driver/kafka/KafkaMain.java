@@ -3,7 +3,7 @@ package io.eventbus.loadtest.driver.kafka;
 import kafka.Kafka;
 import kafka.tools.StorageTool;
 
-/** The process of a Kafka server: it formats the server's directory, and is the server then. */
+/** Main class of a Kafka server: formats the server's directory first. */
 final class KafkaMain {
   private KafkaMain() {}
 

@@ -64,7 +64,7 @@ public final class RabbitMqDriver extends DurableDriver {
     Optional<Path> scripts = scripts();
     if (scripts.isEmpty() || Programs.find(EPMD).isEmpty()) {
       return Availability.absent(
-          "no program " + SERVER + ": run loadtest/peers/install.sh rabbitmq");
+          "no program " + SERVER + ", or no " + EPMD + ": run loadtest/peers/install.sh rabbitmq");
     }
     Matcher version = VERSION.matcher(scripts.get().toString());
     return Availability.present(

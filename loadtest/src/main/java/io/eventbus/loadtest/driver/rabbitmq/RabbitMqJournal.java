@@ -44,7 +44,8 @@ final class RabbitMqJournal implements DriverJournal {
         (number, multiple) -> ended(number, multiple, null),
         (number, multiple) ->
             ended(number, multiple, new DriverException("event " + number + " was refused")));
-    publisher.addShutdownListener(this::endAll);
+    // Its connection may go on when the channel ends.
+    channel.addShutdownListener(this::endAll);
     publisher.addBlockedListener(
         new BlockedListener() {
           @Override
@@ -76,11 +77,22 @@ final class RabbitMqJournal implements DriverJournal {
   /** Connects publisher and reader to a server with an empty queue. */
   static RabbitMqJournal connect(int port, String queue) {
     Connection publisher = open(port);
+    @Nullable Connection reader = null;
+    boolean connected = false;
     try {
-      return new RabbitMqJournal(publisher, open(port), queue);
+      reader = open(port);
+      RabbitMqJournal journal = new RabbitMqJournal(publisher, reader, queue);
+      connected = true;
+      return journal;
     } catch (IOException e) {
-      publisher.abort(CLOSE_MILLIS);
       throw new DriverException("no publisher of " + queue, e);
+    } finally {
+      if (!connected) {
+        publisher.abort(CLOSE_MILLIS);
+        if (reader != null) {
+          reader.abort(CLOSE_MILLIS);
+        }
+      }
     }
   }
 

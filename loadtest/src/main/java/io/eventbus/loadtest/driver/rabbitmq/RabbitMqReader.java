@@ -9,6 +9,8 @@ import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongConsumer;
 
@@ -18,9 +20,13 @@ final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber 
   private static final int PREFETCH = 2_000;
 
   private static final int ACKNOWLEDGE_EVERY = 500;
+  private static final long TIMEOUT_SECONDS = 10;
 
   private final Driver.Receiver receiver;
   private final LongConsumer taken;
+
+  /** Latch that opens behind the last delivery. */
+  private final CountDownLatch cancelled = new CountDownLatch(1);
 
   /** Number of the last delivery, which counts from 1. One thread at a time writes it. */
   private volatile long last;
@@ -58,6 +64,11 @@ final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber 
   }
 
   @Override
+  public void handleCancelOk(String consumerTag) {
+    cancelled.countDown();
+  }
+
+  @Override
   public long reportedLost() {
     return 0;
   }
@@ -66,12 +77,19 @@ final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber 
   public void close() {
     try {
       getChannel().basicCancel(getConsumerTag());
+      // Deliveries that came before may still be handled.
+      if (!cancelled.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+        throw new TimeoutException("not cancelled after " + TIMEOUT_SECONDS + " s");
+      }
       long end = last;
       if (end % ACKNOWLEDGE_EVERY != 0) {
         getChannel().basicAck(end, true);
       }
       getChannel().close();
       taken.accept(end);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new DriverException("interrupted while the reader ended", e);
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       throw new DriverException("the reader does not end", e);
     }

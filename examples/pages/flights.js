@@ -93,15 +93,12 @@ export async function follow(name, take) {
     await replay(bus, { filter: 'flights.*.*', from: 'FIRST' }, event => {
       const [, airport, kind] = event.topic.split('.');
       const at = Number(event.headers.time);
-      let flight;
       try {
-        flight = event.json();
+        take({ kind, airport, time: at, flight: event.json() }, time.heard(at));
       } catch (error) {
         // If it were thrown the bus would give the event again and again, and no later one.
         element('status').title = `event ${event.position} left out: ${error.message}`;
-        return;
       }
-      take({ kind, airport, time: at, flight }, time.heard(at));
     }).ready;
     return time;
   } catch (error) {

@@ -158,7 +158,7 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Kills processes, whose data nobody needs any more. */
+  /** Kills processes at once; their data may be incomplete then. */
   public static void killAll(List<ServerProcess> processes) {
     processes.forEach(ServerProcess::kill);
     processes.forEach(ServerProcess::close);

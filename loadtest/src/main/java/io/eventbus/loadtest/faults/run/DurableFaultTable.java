@@ -1,8 +1,6 @@
 package io.eventbus.loadtest.faults.run;
 
-import java.util.Collections;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** Result of a run as text. */
 public final class DurableFaultTable {
@@ -16,7 +14,7 @@ public final class DurableFaultTable {
         .forEach(
             (kind, count) ->
                 out.append(String.format("%-34s %9d", kind, count))
-                    .append(times(result.recoveries().getOrDefault(kind, List.of())))
+                    .append(readyAgain(result.recoveries().getOrDefault(kind, List.of())))
                     .append('\n'));
     gaps(result.gaps(), out);
     result
@@ -60,13 +58,9 @@ public final class DurableFaultTable {
     return spread.median() + " ms (median), " + spread.longest() + " ms (longest)";
   }
 
-  private static String times(List<Long> millis) {
-    if (millis.isEmpty()) {
-      return "";
-    }
-    List<Long> sorted = millis.stream().sorted().collect(Collectors.toList());
-    return String.format(
-        "   ready again after %d ms (median), %d ms (longest)",
-        sorted.get(sorted.size() / 2), Collections.max(sorted));
+  private static String readyAgain(List<Long> millis) {
+    return FaultGaps.Spread.of(millis)
+        .map(times -> "   ready again after " + spread(times))
+        .orElse("");
   }
 }

@@ -42,7 +42,8 @@ public record FaultGaps(List<FaultGap> faults, List<Summary> summaries) {
 
   /** Median and maximum, in milliseconds. */
   public record Spread(long median, long longest) {
-    private static Optional<Spread> of(List<Long> values) {
+    /** Returns the spread of values; empty if there are none. */
+    static Optional<Spread> of(List<Long> values) {
       List<Long> sorted = values.stream().sorted().toList();
       return sorted.isEmpty()
           ? Optional.empty()

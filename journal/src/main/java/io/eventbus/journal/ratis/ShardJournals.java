@@ -198,8 +198,13 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
     private void end() {
       Runnable next;
+      @Nullable Throwable cause;
       synchronized (this) {
         next = next();
+        cause = behind < 0 ? failure : null;
+      }
+      if (cause != null) {
+        failed(cause);
       }
       current = null;
       afterPause(next);
@@ -249,7 +254,6 @@ public final class ShardJournals implements Journals, AutoCloseable {
           return;
         }
       }
-      failed(cause);
       end();
     }
   }
@@ -307,7 +311,7 @@ public final class ShardJournals implements Journals, AutoCloseable {
     try {
       openShard();
       LOG.info("{}: opened anew", options.shown());
-      if (failureTold.getAndSet(false)) {
+      if (current != null && failureTold.getAndSet(false)) {
         replicaListener.opened();
       }
     } catch (IOException | RuntimeException e) {

@@ -9,6 +9,8 @@ import io.eventbus.conformance.scenario.Scenario;
 import io.eventbus.conformance.scenario.ScenarioFailure;
 import io.eventbus.conformance.testee.Testee;
 import io.netty.channel.EventLoopGroup;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -161,9 +163,15 @@ public final class Seat implements AutoCloseable {
       verdict = Verdict.FAILED;
       message = String.valueOf(e.getMessage());
       transcript = e.transcript;
-    } catch (ScenarioFailure | RuntimeException e) {
+    } catch (ScenarioFailure e) {
       verdict = Verdict.FAILED;
-      message = e instanceof ScenarioFailure ? String.valueOf(e.getMessage()) : e.toString();
+      message = String.valueOf(e.getMessage());
+      end();
+    } catch (RuntimeException e) {
+      // Of the kit or of a bus in this process: only the stack tells which.
+      verdict = Verdict.FAILED;
+      message = e.toString();
+      transcript = stack(e);
       end();
     }
     return new Outcome(
@@ -223,6 +231,12 @@ public final class Seat implements AutoCloseable {
     } catch (RuntimeException e) {
       return new ScenarioFailure("the script is broken: " + e);
     }
+  }
+
+  private static List<String> stack(RuntimeException e) {
+    StringWriter text = new StringWriter();
+    e.printStackTrace(new PrintWriter(text));
+    return text.toString().lines().toList();
   }
 
   private void end() {

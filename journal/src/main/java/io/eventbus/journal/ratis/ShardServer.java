@@ -49,7 +49,7 @@ final class ShardServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ShardServer.class);
 
   private static final long READY_POLL_MILLIS = 5;
-  private static final long SWEEP_MILLIS = 100;
+  private static final long SWEEP_MILLIS = 1_000;
   private static final long SNAPSHOT_CHECK_MILLIS = 1_000;
   private static final long MEMBERS_CHECK_MILLIS = 200;
   private static final long TAKEN_OUT_CHECK_MILLIS = 3_000;

@@ -3,6 +3,7 @@ package io.eventbus.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.admin.AdminServer;
@@ -102,7 +103,8 @@ class JournalCommandTest {
       FakeEvents.publish(journals, 1, "orders.eu", i, "eu-" + i);
       FakeEvents.publish(journals, 1, "orders.us", i, "us-" + i);
     }
-    journals.createCursor(1, "audit", TopicFilter.parse("orders.eu"), CursorStart.FIRST, 0);
+    journals.createCursor(
+        1, "audit", TopicFilter.parse("orders.eu"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
     assertThat(words("lag", "orders").get(1)).startsWith("audit orders.eu 0 6 ");
     assertThat(journal(0, "purge", "orders", "--topic=orders.us"))
         .isEqualTo("3 events are removed.\n");

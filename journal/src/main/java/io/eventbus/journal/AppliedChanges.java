@@ -12,13 +12,20 @@ import java.util.Set;
  *     that one alone does what has to be done once in the cluster
  * @param chunks the events that were written, those of each journal in the order of their positions
  * @param journals the numbers of all journals that have changed in any way
+ * @param released the numbers of the journals of shared cursors that may have events again, beside
+ *     those in chunks: some were given back, perhaps for later, or dead ones have made room
  */
 public record AppliedChanges(
-    long stamp, boolean leads, List<AppliedChunk> chunks, Set<Integer> journals) {
-  /** Copies list and set. */
+    long stamp,
+    boolean leads,
+    List<AppliedChunk> chunks,
+    Set<Integer> journals,
+    Set<Integer> released) {
+  /** Copies list and sets. */
   public AppliedChanges {
     chunks = List.copyOf(chunks);
     journals = Set.copyOf(journals);
+    released = Set.copyOf(released);
   }
 
   /**

@@ -7,13 +7,35 @@ import io.eventbus.protocol.TopicFilter;
  *
  * @param name unique in its journal
  * @param filter selects the topics whose events it gets
+ * @param mode how consumers get them
  * @param floor every event up to this position is settled
- * @param epoch number of its consumer
- * @param owner text that names the process whose consumer it is; empty for none
+ * @param epoch number of its consumer; of a shared cursor that of the last one that joined
+ * @param owner text that names the process whose consumer it is; empty for none, and of a shared
+ *     cursor
  * @param stamp when it was last used, in milliseconds of the shard's time
+ * @param head every event up to this position was taken by a consumer; the floor of an exclusive
+ *     cursor
+ * @param consumers number of the consumers of a shared cursor
+ * @param inFlight number of events that these have taken and not settled
+ * @param waiting number of events that were given back and wait for a consumer or for their time
+ * @param dead number of events that no consumer gets any more
+ * @param oldest the first position that is not settled, the one after the last position if all are.
+ *     A dead event is not settled. May be too early if more than 10,000 ranges wait
  */
 public record CursorView(
-    String name, TopicFilter filter, long floor, long epoch, String owner, long stamp) {
+    String name,
+    TopicFilter filter,
+    CursorMode mode,
+    long floor,
+    long epoch,
+    String owner,
+    long stamp,
+    long head,
+    int consumers,
+    long inFlight,
+    long waiting,
+    long dead,
+    long oldest) {
   /** Maximum size of an owner, in bytes of UTF-8. */
   public static final int MAX_OWNER_BYTES = 128;
 }

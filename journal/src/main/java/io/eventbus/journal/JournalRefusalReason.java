@@ -21,9 +21,9 @@ public enum JournalRefusalReason {
   NOT_CHANGEABLE,
   /** The journal has no cursor of this name. */
   NO_CURSOR,
-  /** A cursor of this name exists, and differs. */
+  /** A cursor of this name exists, and has another filter or mode. */
   CURSOR_EXISTS,
-  /** Another consumer has taken the cursor over. */
+  /** Another consumer has taken the cursor over, or the consumer has left the shared cursor. */
   STALE_EPOCH,
   /** No event has this position yet. */
   NO_POSITION,

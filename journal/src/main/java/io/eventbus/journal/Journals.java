@@ -86,19 +86,24 @@ public interface Journals {
 
   /**
    * Creates a cursor. The result is {@link RecordResult.CursorState}, also if a cursor with the
-   * same filter exists, or {@link RecordResult.Refused}.
+   * same filter and mode exists, or {@link RecordResult.Refused}.
    *
    * <p>A cursor is deleted that is not used for 7 days: neither created, taken over nor settled. To
    * settle the same position again is a use, too. A consumer that has nothing to settle does so
-   * once a day.
+   * once a day. A shared cursor that has consumers is in use.
    *
    * @param position position of the first event, for {@link CursorStart#POSITION} only
    */
   CompletionStage<RecordResult> createCursor(
-      int journal, String name, TopicFilter filter, CursorStart start, long position);
+      int journal,
+      String name,
+      TopicFilter filter,
+      CursorMode mode,
+      CursorStart start,
+      long position);
 
   /**
-   * Takes a cursor over, for a consumer that gets the next epoch. The result is {@link
+   * Takes an exclusive cursor over, for a consumer that gets the next epoch. The result is {@link
    * RecordResult.CursorState} or {@link RecordResult.Refused}: with {@link
    * JournalRefusalReason#CURSOR_TAKEN} if the cursor has another owner.
    *
@@ -109,18 +114,75 @@ public interface Journals {
   CompletionStage<RecordResult> attachCursor(int journal, String name, String owner, long replaces);
 
   /**
-   * Releases a cursor, so that it has no owner. The result is {@link RecordResult.CursorState} or
-   * {@link RecordResult.Refused}.
+   * Releases an exclusive cursor, so that it has no owner. The result is {@link
+   * RecordResult.CursorState} or {@link RecordResult.Refused}.
    *
    * @param epoch that of its consumer
    */
   CompletionStage<RecordResult> detachCursor(int journal, String name, long epoch);
 
   /**
-   * Settles all events up to a position. The result is {@link RecordResult.CursorState} or {@link
-   * RecordResult.Refused}.
+   * Settles all events of an exclusive cursor up to a position. The result is {@link
+   * RecordResult.CursorState} or {@link RecordResult.Refused}.
    */
   CompletionStage<RecordResult> settleCursor(int journal, String name, long epoch, long upTo);
+
+  /**
+   * Adds a consumer to a shared cursor. The result is {@link RecordResult.CursorState} with the
+   * consumer's epoch, or {@link RecordResult.Refused}.
+   *
+   * @param owner text that names the process of a bus: not empty, at most {@link
+   *     CursorView#MAX_OWNER_BYTES}
+   * @param maxAttempts number of deliveries after which an event is dead that this consumer has not
+   *     settled with success, 1 to {@link TakenRun#MAX_ATTEMPTS}
+   */
+  CompletionStage<RecordResult> joinCursor(int journal, String name, String owner, int maxAttempts);
+
+  /**
+   * Removes a consumer from a shared cursor; other consumers get at once what it has taken and not
+   * settled. The result is {@link RecordResult.Done}, also if there is no such consumer any more,
+   * or {@link RecordResult.Refused}.
+   *
+   * @param failed whether the deliveries to it count as attempts
+   */
+  CompletionStage<RecordResult> leaveCursor(int journal, String name, long epoch, boolean failed);
+
+  /**
+   * Takes events of a shared cursor for a consumer: first those that were given back and are due,
+   * then those that nobody has taken. If there are few, it gets a part of them only, so that others
+   * get some, too. The events are of any topics: those that the cursor's filter does not select
+   * have to be settled as well. The result is {@link RecordResult.Taken} or {@link
+   * RecordResult.Refused}.
+   *
+   * <p>A consumer has at most 1,024 events that are not settled. While 100,000 events are given
+   * back or dead, there are no others to take.
+   *
+   * @param max maximum number of events, 1 or more
+   */
+  CompletionStage<RecordResult> takeEvents(int journal, String name, long epoch, int max);
+
+  /**
+   * Settles events that a consumer of a shared cursor has taken. Those that it does not have, or of
+   * another delivery, are left out and counted. The result is {@link RecordResult.Settled} or
+   * {@link RecordResult.Refused}.
+   *
+   * @throws IllegalArgumentException if these are more than {@link Settlement#MAX_TOGETHER}, or one
+   *     is illegal
+   */
+  CompletionStage<RecordResult> settleEvents(
+      int journal, String name, long epoch, List<Settlement> settlements);
+
+  /**
+   * Returns dead events of a shared cursor to its consumers, as if they had never been delivered,
+   * or removes them from the cursor; at most 1,000 at a time. The result is {@link
+   * RecordResult.Redriven} or {@link RecordResult.Refused}.
+   *
+   * @param from the first position, 1 or more
+   * @param to the last position
+   * @param discard whether the events are settled instead of returned
+   */
+  CompletionStage<RecordResult> redrive(
+      int journal, String name, long from, long to, boolean discard);
 
   /**
    * Deletes a cursor. The result is {@link RecordResult.Done} or {@link RecordResult.Refused}.
@@ -151,6 +213,26 @@ public interface Journals {
    * @throws JournalsUnavailableException if it cannot be read now
    */
   @Nullable CursorView cursor(int journal, String name);
+
+  /**
+   * Returns the consumers of a shared cursor, sorted by epoch; none if there is no such cursor.
+   * Waits for the disk.
+   *
+   * @param after epoch after which they begin, 0 for the first
+   * @param max maximum number of them
+   * @throws JournalsUnavailableException if they cannot be read now
+   */
+  List<ConsumerView> consumers(int journal, String name, long after, int max);
+
+  /**
+   * Returns the dead events of a shared cursor, sorted by position; none if there is no such
+   * cursor. Waits for the disk.
+   *
+   * @param after position after which they begin, 0 for the first
+   * @param max maximum number of them
+   * @throws JournalsUnavailableException if they cannot be read now
+   */
+  List<DeadEvent> deadEvents(int journal, String name, long after, int max);
 
   /**
    * Returns the position of the last event of a topic; 0 if the topic is empty. Waits for the disk.

@@ -1,5 +1,7 @@
 package io.eventbus.journal;
 
+import java.util.List;
+
 /** Result of a record of a shard's log, the same on every member. */
 public sealed interface RecordResult {
   /**
@@ -60,10 +62,41 @@ public sealed interface RecordResult {
   record ProducersExpired(long producers, boolean complete) implements RecordResult {}
 
   /**
-   * State of a cursor after it was created, attached, moved or detached.
+   * State of a cursor after it was created, attached, moved, detached or joined.
    *
    * @param epoch number of its consumer
-   * @param floor every event up to this position is settled
+   * @param floor every event up to this position is settled; of a shared cursor, was taken
    */
   record CursorState(long epoch, long floor) implements RecordResult {}
+
+  /**
+   * Events that a consumer of a shared cursor has got.
+   *
+   * @param runs their positions, at most {@value #MAX_RUNS} runs; none if no events can be had now
+   * @param due shard time, in milliseconds, of the first event that waits for its time; 0 for none
+   */
+  record Taken(List<TakenRun> runs, long due) implements RecordResult {
+    /** Maximum number of runs that are taken together. */
+    public static final int MAX_RUNS = 64;
+
+    /** Copies the list. */
+    public Taken {
+      runs = List.copyOf(runs);
+    }
+  }
+
+  /**
+   * Settlement of events by a consumer of a shared cursor.
+   *
+   * @param ignored number of positions that the consumer did not have, or of another delivery
+   */
+  record Settled(int ignored) implements RecordResult {}
+
+  /**
+   * Return of dead events to the consumers of a shared cursor, or their removal.
+   *
+   * @param events how many have been returned or removed
+   * @param next the position from which another record has to go on, 0 if all is done
+   */
+  record Redriven(long events, long next) implements RecordResult {}
 }

@@ -1,6 +1,7 @@
 package io.eventbus.server.durable;
 
 import io.eventbus.base.RefusedMemory;
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
 import io.eventbus.journal.JournalFigures;
@@ -281,6 +282,7 @@ public final class JournalConsumer {
                 journal.number(),
                 wish.name(),
                 wish.filter(),
+                CursorMode.EXCLUSIVE,
                 start,
                 start == CursorStart.POSITION ? first : 1)
             .whenComplete((result, failure) -> line.execute(() -> created(result, failure)));

@@ -2,8 +2,11 @@ package io.eventbus.server.replica;
 
 import io.eventbus.journal.AppendListener;
 import io.eventbus.journal.AppliedChanges;
+import io.eventbus.journal.ConsumerView;
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
+import io.eventbus.journal.DeadEvent;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
@@ -12,6 +15,7 @@ import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.Settlement;
 import io.eventbus.journal.StoredEventReader;
 import io.eventbus.protocol.TopicFilter;
 import java.nio.ByteBuffer;
@@ -118,8 +122,13 @@ final class ReplicatedJournals implements Journals {
 
   @Override
   public CompletionStage<RecordResult> createCursor(
-      int journal, String name, TopicFilter filter, CursorStart start, long position) {
-    return submit(journals -> journals.createCursor(journal, name, filter, start, position));
+      int journal,
+      String name,
+      TopicFilter filter,
+      CursorMode mode,
+      CursorStart start,
+      long position) {
+    return submit(journals -> journals.createCursor(journal, name, filter, mode, start, position));
   }
 
   @Override
@@ -140,6 +149,35 @@ final class ReplicatedJournals implements Journals {
   }
 
   @Override
+  public CompletionStage<RecordResult> joinCursor(
+      int journal, String name, String owner, int maxAttempts) {
+    return submit(journals -> journals.joinCursor(journal, name, owner, maxAttempts));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> leaveCursor(
+      int journal, String name, long epoch, boolean failed) {
+    return submit(journals -> journals.leaveCursor(journal, name, epoch, failed));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> takeEvents(int journal, String name, long epoch, int max) {
+    return submit(journals -> journals.takeEvents(journal, name, epoch, max));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> settleEvents(
+      int journal, String name, long epoch, List<Settlement> settlements) {
+    return submit(journals -> journals.settleEvents(journal, name, epoch, settlements));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> redrive(
+      int journal, String name, long from, long to, boolean discard) {
+    return submit(journals -> journals.redrive(journal, name, from, to, discard));
+  }
+
+  @Override
   public CompletionStage<RecordResult> deleteCursor(int journal, String name, long epoch) {
     return submit(journals -> journals.deleteCursor(journal, name, epoch));
   }
@@ -148,6 +186,16 @@ final class ReplicatedJournals implements Journals {
   public @Nullable JournalFigures figures(int journal) {
     Journals journals = replica;
     return journals == null ? null : journals.figures(journal);
+  }
+
+  @Override
+  public List<ConsumerView> consumers(int journal, String name, long after, int max) {
+    return read(journals -> journals.consumers(journal, name, after, max), List.of());
+  }
+
+  @Override
+  public List<DeadEvent> deadEvents(int journal, String name, long after, int max) {
+    return read(journals -> journals.deadEvents(journal, name, after, max), List.of());
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.advisory.Advisories;
@@ -178,7 +179,8 @@ class JournalApiTest {
   @Test
   void eventsAreTrimmedAndPurgedAndLagIsTold() throws Exception {
     done("PUT", "/orders?filters=orders.%3E");
-    journals.createCursor(1, "audit", TopicFilter.parse("orders.eu"), CursorStart.FIRST, 0);
+    journals.createCursor(
+        1, "audit", TopicFilter.parse("orders.eu"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
     for (int i = 1; i <= 3; i++) {
       FakeEvents.publish(journals, 1, "orders.eu", i, "eu-" + i);
       FakeEvents.publish(journals, 1, "orders.us", i, "us-" + i);

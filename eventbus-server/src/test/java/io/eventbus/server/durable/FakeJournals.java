@@ -2,8 +2,11 @@ package io.eventbus.server.durable;
 
 import io.eventbus.journal.AppendListener;
 import io.eventbus.journal.AppliedChanges;
+import io.eventbus.journal.ConsumerView;
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
+import io.eventbus.journal.DeadEvent;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
@@ -13,18 +16,18 @@ import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.Settlement;
 import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.codec.Entry;
 import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
 import io.eventbus.journal.codec.EntryWriter;
 import io.eventbus.journal.codec.ShardRecord;
+import io.eventbus.journal.read.CursorReader;
 import io.eventbus.journal.read.JournalPositions;
 import io.eventbus.journal.read.JournalReader;
 import io.eventbus.journal.read.LatestReader;
 import io.eventbus.journal.read.ReadRequest;
-import io.eventbus.journal.rows.RowScan;
-import io.eventbus.journal.state.CursorRow;
 import io.eventbus.journal.state.JournalCounters;
 import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.state.Shard;
@@ -238,7 +241,8 @@ public final class FakeJournals implements Journals {
                         chunk.index().firstPosition(),
                         chunk.index().lastPosition(),
                         chunk.bytes())));
-    AppliedChanges applied = new AppliedChanges(changes.stamp(), true, chunks, changes.journals());
+    AppliedChanges applied =
+        new AppliedChanges(changes.stamp(), true, chunks, changes.journals(), changes.released());
     told.add(applied);
     List.copyOf(listeners).forEach(listener -> listener.applied(applied));
     return changes.results().get(0);
@@ -334,8 +338,13 @@ public final class FakeJournals implements Journals {
 
   @Override
   public CompletionStage<RecordResult> createCursor(
-      int journal, String name, TopicFilter filter, CursorStart start, long position) {
-    return submit(new ShardRecord.CreateCursor(journal, name, filter, start, position));
+      int journal,
+      String name,
+      TopicFilter filter,
+      CursorMode mode,
+      CursorStart start,
+      long position) {
+    return submit(new ShardRecord.CreateCursor(journal, name, filter, mode, start, position));
   }
 
   @Override
@@ -353,6 +362,35 @@ public final class FakeJournals implements Journals {
   public CompletionStage<RecordResult> settleCursor(
       int journal, String name, long epoch, long upTo) {
     return submit(new ShardRecord.SettleCursor(journal, name, epoch, upTo));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> joinCursor(
+      int journal, String name, String owner, int maxAttempts) {
+    return submit(new ShardRecord.JoinCursor(journal, name, owner, maxAttempts));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> leaveCursor(
+      int journal, String name, long epoch, boolean failed) {
+    return submit(new ShardRecord.LeaveCursor(journal, name, epoch, failed));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> takeEvents(int journal, String name, long epoch, int max) {
+    return submit(new ShardRecord.TakeEvents(journal, name, epoch, max));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> settleEvents(
+      int journal, String name, long epoch, List<Settlement> settlements) {
+    return submit(new ShardRecord.SettleEvents(journal, name, epoch, settlements));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> redrive(
+      int journal, String name, long from, long to, boolean discard) {
+    return submit(new ShardRecord.Redrive(journal, name, from, to, discard));
   }
 
   @Override
@@ -384,27 +422,22 @@ public final class FakeJournals implements Journals {
 
   @Override
   public synchronized List<CursorView> cursors(int journal, String after, int max) {
-    List<CursorView> found = new ArrayList<>();
-    try (RowScan scan = rows.scan(Keys.cursor(journal, after), Keys.end(Keys.CURSOR, journal))) {
-      while (found.size() < max && scan.next()) {
-        String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
-        CursorRow row = CursorRow.decode(scan.value());
-        if (!name.equals(after)) {
-          found.add(
-              new CursorView(
-                  name, row.filter(), row.floor(), row.epoch(), row.owner(), row.stamp()));
-        }
-      }
-    }
-    return found;
+    return CursorReader.cursors(rows, journal, after, max);
   }
 
   @Override
   public synchronized @Nullable CursorView cursor(int journal, String name) {
-    return cursors(journal, "", Integer.MAX_VALUE).stream()
-        .filter(cursor -> cursor.name().equals(name))
-        .findFirst()
-        .orElse(null);
+    return CursorReader.cursor(rows, journal, name);
+  }
+
+  @Override
+  public synchronized List<ConsumerView> consumers(int journal, String name, long after, int max) {
+    return CursorReader.consumers(rows, journal, name, after, max);
+  }
+
+  @Override
+  public synchronized List<DeadEvent> deadEvents(int journal, String name, long after, int max) {
+    return CursorReader.deadEvents(rows, journal, name, after, max);
   }
 
   @Override

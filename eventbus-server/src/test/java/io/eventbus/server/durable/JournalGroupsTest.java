@@ -116,7 +116,11 @@ class JournalGroupsTest {
             changes -> {
               AppliedChanges told =
                   new AppliedChanges(
-                      changes.stamp(), leader == number, changes.chunks(), changes.journals());
+                      changes.stamp(),
+                      leader == number,
+                      changes.chunks(),
+                      changes.journals(),
+                      changes.released());
               untold.add(() -> feed.applied(told));
               if (telling) {
                 tell();

@@ -2,6 +2,7 @@ package io.eventbus.server.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
@@ -54,9 +55,12 @@ class JournalSumsTest {
     assertThat(sums.figures().events()).isEqualTo(3);
     assertThat(sums.figures().bytes()).isGreaterThan(bytes);
     assertThat(sums.figures().subscriptions()).isZero();
-    journals.createCursor(1, "billing", TopicFilter.parse("a.x"), CursorStart.FIRST, 0);
-    journals.createCursor(1, "audit", TopicFilter.parse("a.x"), CursorStart.NEW, 0);
-    journals.createCursor(2, "billing", TopicFilter.parse("b.x"), CursorStart.FIRST, 0);
+    journals.createCursor(
+        1, "billing", TopicFilter.parse("a.x"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
+    journals.createCursor(
+        1, "audit", TopicFilter.parse("a.x"), CursorMode.EXCLUSIVE, CursorStart.NEW, 0);
+    journals.createCursor(
+        2, "billing", TopicFilter.parse("b.x"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
     sums.refresh();
     assertThat(sums.figures().subscriptions()).isEqualTo(3);
     assertThat(sums.figures().maxLag()).isEqualTo(2);

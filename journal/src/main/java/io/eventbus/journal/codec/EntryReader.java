@@ -1,21 +1,13 @@
 package io.eventbus.journal.codec;
 
-import io.eventbus.journal.CursorStart;
-import io.eventbus.journal.CursorView;
-import io.eventbus.journal.JournalNames;
 import io.eventbus.journal.PublishHead;
-import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.ChangeJournal;
-import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
-import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
-import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Purge;
 import io.eventbus.journal.codec.ShardRecord.Release;
-import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.Tick;
 import io.eventbus.journal.codec.ShardRecord.Trim;
 import io.eventbus.protocol.BodyReader;
@@ -23,7 +15,6 @@ import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.Topic;
-import io.eventbus.protocol.TopicFilter;
 import io.eventbus.protocol.Utf8;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -110,25 +101,17 @@ public final class EntryReader {
       case DELETE_JOURNAL -> new DeleteJournal(readJournal());
       case TRIM -> new Trim(readJournal(), readNumber("Trim.upTo", 0, Long.MAX_VALUE));
       case PURGE -> readPurge();
-      case CREATE_CURSOR -> readCreateCursor();
-      case ATTACH_CURSOR ->
-          new AttachCursor(
-              readJournal(),
-              readName(),
-              readOwner(),
-              readNumber("AttachCursor.replaces", 0, Long.MAX_VALUE));
-      case DETACH_CURSOR ->
-          new DetachCursor(
-              readJournal(), readName(), readNumber("DetachCursor.epoch", 0, Long.MAX_VALUE));
-      case SETTLE_CURSOR ->
-          new SettleCursor(
-              readJournal(),
-              readName(),
-              readNumber("SettleCursor.epoch", 0, Long.MAX_VALUE),
-              readNumber("SettleCursor.upTo", 0, Long.MAX_VALUE));
-      case DELETE_CURSOR ->
-          new DeleteCursor(
-              readJournal(), readName(), readNumber("DeleteCursor.epoch", 0, Long.MAX_VALUE));
+      case CREATE_CURSOR,
+          ATTACH_CURSOR,
+          DETACH_CURSOR,
+          SETTLE_CURSOR,
+          DELETE_CURSOR,
+          JOIN_CURSOR,
+          LEAVE_CURSOR,
+          TAKE_EVENTS,
+          SETTLE_EVENTS,
+          REDRIVE ->
+          CursorRecordFormat.read(in, type);
       case RELEASE -> new Release(readJournal(), readNumber("Release.upTo", 0, Entry.MAX_STAMP));
       case EXPIRE_PRODUCERS ->
           new ExpireProducers(readNumber("ExpireProducers.before", 0, Entry.MAX_STAMP));
@@ -181,44 +164,11 @@ public final class EntryReader {
     return new Purge(journal, topic, from, readNumber("Purge.to", from, Long.MAX_VALUE));
   }
 
-  private CreateCursor readCreateCursor() {
-    int journal = readJournal();
-    String name = readName();
-    TopicFilter filter = DefinitionFormat.readFilter(in, "CreateCursor.filter");
-    CursorStart from = DefinitionFormat.readChoice(in, "CreateCursor.start", EntryWriter.START);
-    return new CreateCursor(
-        journal, name, filter, from, readNumber("CreateCursor.position", 0, Long.MAX_VALUE));
-  }
-
   private int readJournal() {
     return (int) readNumber("journal", 1, Integer.MAX_VALUE);
   }
 
-  private String readName() {
-    int at = in.position();
-    String name = in.readString("cursor.name", Topic.MAX_BYTES);
-    String problem = JournalNames.problem(name);
-    if (problem != null) {
-      throw in.malformed("cursor.name", at, problem, "a legal name");
-    }
-    return name;
-  }
-
-  private String readOwner() {
-    int at = in.position();
-    String owner = in.readString("AttachCursor.owner", CursorView.MAX_OWNER_BYTES);
-    if (owner.isEmpty()) {
-      throw in.malformed("AttachCursor.owner", at, "no bytes", "at least one");
-    }
-    return owner;
-  }
-
   private long readNumber(String field, long min, long max) {
-    int at = in.position();
-    long value = in.readLong(field);
-    if (value < min || value > max) {
-      throw in.malformed(field, at, value, min + ".." + max);
-    }
-    return value;
+    return CursorRecordFormat.readNumber(in, field, min, max);
   }
 }

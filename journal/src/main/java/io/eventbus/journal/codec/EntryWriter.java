@@ -1,25 +1,19 @@
 package io.eventbus.journal.codec;
 
-import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.PublishHead;
-import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.ChangeJournal;
-import io.eventbus.journal.codec.ShardRecord.CreateCursor;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
-import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
+import io.eventbus.journal.codec.ShardRecord.CursorRecord;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
-import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Purge;
 import io.eventbus.journal.codec.ShardRecord.Release;
-import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.Tick;
 import io.eventbus.journal.codec.ShardRecord.Trim;
 import io.eventbus.protocol.Varint;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.List;
 
 /**
  * Writer of entries: the number of the format (1 byte), the stamp (8 bytes, big-endian), then
@@ -31,10 +25,6 @@ import java.util.List;
 public final class EntryWriter {
   static final byte FORMAT = 1;
   static final int STAMP_AT = 1;
-
-  // The order is part of the format.
-  static final List<CursorStart> START =
-      List.of(CursorStart.NEW, CursorStart.FIRST, CursorStart.POSITION);
 
   /** Size of what lies before the first record, in bytes. */
   public static final int HEAD_BYTES = STAMP_AT + Long.BYTES;
@@ -92,20 +82,8 @@ public final class EntryWriter {
       return numbers + DefinitionFormat.maxSize(change.definition());
     } else if (record instanceof Purge purge) {
       return numbers + DefinitionFormat.maxSize(purge.topic());
-    } else if (record instanceof CreateCursor create) {
-      return numbers
-          + DefinitionFormat.maxSize(create.name())
-          + DefinitionFormat.maxSize(create.filter().toString());
-    } else if (record instanceof AttachCursor attach) {
-      return numbers
-          + DefinitionFormat.maxSize(attach.name())
-          + DefinitionFormat.maxSize(attach.owner());
-    } else if (record instanceof DetachCursor detach) {
-      return numbers + DefinitionFormat.maxSize(detach.name());
-    } else if (record instanceof SettleCursor settle) {
-      return numbers + DefinitionFormat.maxSize(settle.name());
-    } else if (record instanceof DeleteCursor delete) {
-      return numbers + DefinitionFormat.maxSize(delete.name());
+    } else if (record instanceof CursorRecord cursor) {
+      return numbers + CursorRecordFormat.maxSizeOfTexts(cursor);
     }
     return numbers;
   }
@@ -140,36 +118,8 @@ public final class EntryWriter {
       Varint.write(out, expire.before());
     } else if (record instanceof Tick) {
       Varint.write(out, RecordType.TICK.code());
-    } else {
-      writeCursor(out, record);
-    }
-  }
-
-  private static void writeCursor(ByteBuffer out, ShardRecord record) {
-    if (record instanceof CreateCursor create) {
-      begin(out, RecordType.CREATE_CURSOR, create.journal());
-      DefinitionFormat.writeString(out, create.name());
-      DefinitionFormat.writeString(out, create.filter().toString());
-      Varint.write(out, START.indexOf(create.start()));
-      Varint.write(out, create.position());
-    } else if (record instanceof AttachCursor attach) {
-      begin(out, RecordType.ATTACH_CURSOR, attach.journal());
-      DefinitionFormat.writeString(out, attach.name());
-      DefinitionFormat.writeString(out, attach.owner());
-      Varint.write(out, attach.replaces());
-    } else if (record instanceof DetachCursor detach) {
-      begin(out, RecordType.DETACH_CURSOR, detach.journal());
-      DefinitionFormat.writeString(out, detach.name());
-      Varint.write(out, detach.epoch());
-    } else if (record instanceof SettleCursor settle) {
-      begin(out, RecordType.SETTLE_CURSOR, settle.journal());
-      DefinitionFormat.writeString(out, settle.name());
-      Varint.write(out, settle.epoch());
-      Varint.write(out, settle.upTo());
-    } else if (record instanceof DeleteCursor delete) {
-      begin(out, RecordType.DELETE_CURSOR, delete.journal());
-      DefinitionFormat.writeString(out, delete.name());
-      Varint.write(out, delete.epoch());
+    } else if (record instanceof CursorRecord cursor) {
+      CursorRecordFormat.write(out, cursor);
     } else {
       throw new AssertionError("sealed: " + record.getClass());
     }

@@ -17,7 +17,12 @@ enum RecordType {
   RELEASE(11),
   EXPIRE_PRODUCERS(12),
   TICK(13),
-  DETACH_CURSOR(14);
+  DETACH_CURSOR(14),
+  JOIN_CURSOR(15),
+  LEAVE_CURSOR(16),
+  TAKE_EVENTS(17),
+  SETTLE_EVENTS(18),
+  REDRIVE(19);
 
   private static final List<RecordType> ALL = List.of(values());
 
@@ -42,7 +47,8 @@ enum RecordType {
 
   /**
    * Returns whether a record of this type is the only one of its entry. Those that look for rows
-   * would not see what earlier records of the entry have changed.
+   * would not see what earlier records of the entry have changed, but for events to take, of which
+   * the rules keep what the entry changes.
    */
   boolean standsAlone() {
     return switch (this) {
@@ -52,9 +58,20 @@ enum RecordType {
           SETTLE_CURSOR,
           DETACH_CURSOR,
           DELETE_CURSOR,
+          JOIN_CURSOR,
+          LEAVE_CURSOR,
+          TAKE_EVENTS,
+          SETTLE_EVENTS,
           TICK ->
           false;
-      case CREATE_JOURNAL, CHANGE_JOURNAL, DELETE_JOURNAL, TRIM, PURGE, RELEASE, EXPIRE_PRODUCERS ->
+      case CREATE_JOURNAL,
+          CHANGE_JOURNAL,
+          DELETE_JOURNAL,
+          TRIM,
+          PURGE,
+          RELEASE,
+          EXPIRE_PRODUCERS,
+          REDRIVE ->
           true;
     };
   }

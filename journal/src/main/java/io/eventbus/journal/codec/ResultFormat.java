@@ -8,9 +8,13 @@ import io.eventbus.journal.RecordResult.JournalCreated;
 import io.eventbus.journal.RecordResult.ProducersExpired;
 import io.eventbus.journal.RecordResult.Published;
 import io.eventbus.journal.RecordResult.Purged;
+import io.eventbus.journal.RecordResult.Redriven;
 import io.eventbus.journal.RecordResult.Refused;
 import io.eventbus.journal.RecordResult.Released;
+import io.eventbus.journal.RecordResult.Settled;
+import io.eventbus.journal.RecordResult.Taken;
 import io.eventbus.journal.RecordResult.Trimmed;
+import io.eventbus.journal.TakenRun;
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.Varint;
@@ -33,6 +37,9 @@ public final class ResultFormat {
   private static final int RELEASED = 7;
   private static final int PRODUCERS_EXPIRED = 8;
   private static final int CURSOR_STATE = 9;
+  private static final int TAKEN = 10;
+  private static final int SETTLED = 11;
+  private static final int REDRIVEN = 12;
 
   // The order is part of the format.
   private static final List<JournalRefusalReason> REASONS = List.of(JournalRefusalReason.values());
@@ -49,6 +56,8 @@ public final class ResultFormat {
       size += 3 * Varint.MAX_BYTES;
       if (result instanceof Refused refused) {
         size += DefinitionFormat.maxSize(message(refused));
+      } else if (result instanceof Taken taken) {
+        size += taken.runs().size() * 3 * Varint.MAX_BYTES;
       }
     }
     return size;
@@ -89,6 +98,18 @@ public final class ResultFormat {
       write(out, PRODUCERS_EXPIRED, expired.producers(), expired.complete());
     } else if (result instanceof CursorState cursor) {
       write(out, CURSOR_STATE, cursor.epoch(), cursor.floor());
+    } else if (result instanceof Taken taken) {
+      write(out, TAKEN, taken.due(), taken.runs().size());
+      for (TakenRun run : taken.runs()) {
+        Varint.write(out, run.from());
+        Varint.write(out, run.to() - run.from());
+        Varint.write(out, run.attempt());
+      }
+    } else if (result instanceof Settled settled) {
+      Varint.write(out, SETTLED);
+      Varint.write(out, settled.ignored());
+    } else if (result instanceof Redriven redriven) {
+      write(out, REDRIVEN, redriven.events(), redriven.next());
     } else {
       throw new AssertionError("sealed: " + result.getClass());
     }
@@ -142,8 +163,27 @@ public final class ResultFormat {
       case RELEASED -> new Released(in.readLong("events"), readFlag(in));
       case PRODUCERS_EXPIRED -> new ProducersExpired(in.readLong("producers"), readFlag(in));
       case CURSOR_STATE -> new CursorState(in.readLong("epoch"), in.readLong("floor"));
-      default -> throw in.malformed("kind", at, kind, "1.." + CURSOR_STATE);
+      case TAKEN -> readTaken(in);
+      case SETTLED -> new Settled(in.readCount("ignored"));
+      case REDRIVEN -> new Redriven(in.readLong("events"), in.readLong("next"));
+      default -> throw in.malformed("kind", at, kind, "1.." + REDRIVEN);
     };
+  }
+
+  private static Taken readTaken(BodyReader in) {
+    long due = in.readLong("due");
+    int count = DefinitionFormat.readAtMost(in, "runs", Taken.MAX_RUNS);
+    List<TakenRun> runs = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      long from =
+          CursorRecordFormat.readNumber(in, "run.from", 1, Long.MAX_VALUE - Integer.MAX_VALUE);
+      runs.add(
+          new TakenRun(
+              from,
+              from + DefinitionFormat.readAtMost(in, "run.length", Integer.MAX_VALUE - 1),
+              (int) CursorRecordFormat.readNumber(in, "run.attempt", 1, TakenRun.MAX_ATTEMPTS)));
+    }
+    return new Taken(runs, due);
   }
 
   private static boolean readFlag(BodyReader in) {

@@ -1,9 +1,12 @@
 package io.eventbus.journal.codec;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.PublishHead;
+import io.eventbus.journal.Settlement;
 import io.eventbus.protocol.TopicFilter;
+import java.util.List;
 
 /** Record of an entry: what a shard is asked to do. Journals are named by their numbers. */
 public sealed interface ShardRecord {
@@ -35,36 +38,95 @@ public sealed interface ShardRecord {
    */
   record Purge(int journal, String topic, long from, long to) implements ShardRecord {}
 
+  /** Record about a cursor, which is named. */
+  sealed interface CursorRecord extends ShardRecord {
+    /** Returns the number of the cursor's journal. */
+    int journal();
+
+    /** Returns the name of the cursor. */
+    String name();
+  }
+
   /**
-   * Creation of a cursor; does nothing if there is one with this filter.
+   * Creation of a cursor; does nothing if there is one with this filter and mode.
    *
    * @param position of the first event, if it starts at a position
    */
   record CreateCursor(
-      int journal, String name, TopicFilter filter, CursorStart start, long position)
-      implements ShardRecord {}
+      int journal,
+      String name,
+      TopicFilter filter,
+      CursorMode mode,
+      CursorStart start,
+      long position)
+      implements CursorRecord {}
 
   /**
-   * Takeover of a cursor by a consumer, which gets the next epoch.
+   * Takeover of an exclusive cursor by a consumer, which gets the next epoch.
    *
    * @param owner text that names the process of a bus
    * @param replaces epoch with which the cursor is taken from another owner; 0 for none
    */
   record AttachCursor(int journal, String name, String owner, long replaces)
-      implements ShardRecord {}
+      implements CursorRecord {}
 
-  /** Release of a cursor by the consumer of an epoch: it has no owner then. */
-  record DetachCursor(int journal, String name, long epoch) implements ShardRecord {}
+  /** Release of an exclusive cursor by the consumer of an epoch: it has no owner then. */
+  record DetachCursor(int journal, String name, long epoch) implements CursorRecord {}
 
-  /** Settlement of all events up to a position, by the consumer of an epoch. */
-  record SettleCursor(int journal, String name, long epoch, long upTo) implements ShardRecord {}
+  /**
+   * Settlement of all events of an exclusive cursor up to a position, by the consumer of an epoch.
+   */
+  record SettleCursor(int journal, String name, long epoch, long upTo) implements CursorRecord {}
 
   /**
    * Deletion of a cursor.
    *
    * @param epoch the cursor is deleted only if it has this epoch; 0 for any
    */
-  record DeleteCursor(int journal, String name, long epoch) implements ShardRecord {}
+  record DeleteCursor(int journal, String name, long epoch) implements CursorRecord {}
+
+  /**
+   * Addition of a consumer to a shared cursor, which gets the next epoch.
+   *
+   * @param owner text that names the process of a bus
+   * @param maxAttempts number of deliveries after which an event is dead
+   */
+  record JoinCursor(int journal, String name, String owner, int maxAttempts)
+      implements CursorRecord {}
+
+  /**
+   * Removal of a consumer from a shared cursor; others get what it has not settled.
+   *
+   * @param failed whether the deliveries to it count as attempts
+   */
+  record LeaveCursor(int journal, String name, long epoch, boolean failed)
+      implements CursorRecord {}
+
+  /**
+   * Taking of events by a consumer of a shared cursor.
+   *
+   * @param max maximum number of events, 1 or more
+   */
+  record TakeEvents(int journal, String name, long epoch, int max) implements CursorRecord {}
+
+  /** Settlement of single events by a consumer of a shared cursor. */
+  record SettleEvents(int journal, String name, long epoch, List<Settlement> settlements)
+      implements CursorRecord {
+    /** Copies the list. */
+    public SettleEvents {
+      settlements = List.copyOf(settlements);
+    }
+  }
+
+  /**
+   * Return of dead events to the consumers of a shared cursor.
+   *
+   * @param from the first position
+   * @param to the last position
+   * @param discard whether the events are settled instead
+   */
+  record Redrive(int journal, String name, long from, long to, boolean discard)
+      implements CursorRecord {}
 
   /** Release of the events that are due at a time, in milliseconds of the shard's time. */
   record Release(int journal, long upTo) implements ShardRecord {}

@@ -52,7 +52,10 @@ final class ShardDuties {
   /** Time for which a producer is known that is not heard any more, in milliseconds. */
   static final long PRODUCER_IDLE_MILLIS = TimeUnit.DAYS.toMillis(7);
 
-  /** Time after which a cursor is deleted that nobody uses, in milliseconds. */
+  /**
+   * Time after which a cursor is deleted that nobody uses, in milliseconds. A shared one with
+   * consumers is in use.
+   */
   static final long CURSOR_IDLE_MILLIS = TimeUnit.DAYS.toMillis(7);
 
   private static final long EXPIRY_INTERVAL_MILLIS = TimeUnit.HOURS.toMillis(1);
@@ -309,7 +312,7 @@ final class ShardDuties {
             rows.scan(Keys.first(Keys.CURSOR, journal), Keys.end(Keys.CURSOR, journal))) {
       while (idle.size() < MAX_CURSORS && scan.next()) {
         CursorRow cursor = CursorRow.decode(scan.value());
-        if (cursor.stamp() < before) {
+        if (cursor.stamp() < before && cursor.shared().consumers() == 0) {
           String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
           idle.add(new DeleteCursor(journal, name, cursor.epoch()));
         }

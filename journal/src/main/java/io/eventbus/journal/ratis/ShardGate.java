@@ -9,11 +9,8 @@ import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
 import io.eventbus.journal.codec.EntryWriter;
 import io.eventbus.journal.codec.ShardRecord;
-import io.eventbus.journal.codec.ShardRecord.AttachCursor;
-import io.eventbus.journal.codec.ShardRecord.CreateCursor;
-import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
-import io.eventbus.journal.codec.ShardRecord.DetachCursor;
-import io.eventbus.journal.codec.ShardRecord.SettleCursor;
+import io.eventbus.journal.codec.ShardRecord.CursorRecord;
+import io.eventbus.journal.codec.ShardRecord.Redrive;
 import io.eventbus.journal.codec.ShardRecord.Tick;
 import io.eventbus.raft.CommandBatcher;
 import io.eventbus.raft.GateLimits;
@@ -203,12 +200,7 @@ final class ShardGate {
   CompletionStage<RecordResult> submit(ShardRecord record) {
     Encoded encoded = encode(record);
     CompletableFuture<RecordResult> result = new CompletableFuture<>();
-    boolean shared =
-        record instanceof CreateCursor
-            || record instanceof AttachCursor
-            || record instanceof DetachCursor
-            || record instanceof SettleCursor
-            || record instanceof DeleteCursor;
+    boolean shared = record instanceof CursorRecord && !(record instanceof Redrive);
     long bytes = encoded.recordBytes() + (long) RECORD_OVERHEAD;
     // These do not wait behind publishers.
     if (!tryReserve(bytes, 2 * maxPendingBytes)) {

@@ -3,8 +3,11 @@ package io.eventbus.journal.ratis;
 import io.eventbus.journal.AppendListener;
 import io.eventbus.journal.AppliedChanges;
 import io.eventbus.journal.AppliedChanges.AppliedChunk;
+import io.eventbus.journal.ConsumerView;
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
+import io.eventbus.journal.DeadEvent;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
@@ -16,6 +19,7 @@ import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.ReadBatch;
 import io.eventbus.journal.ReadHole;
 import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.Settlement;
 import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.codec.ShardRecord;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
@@ -25,17 +29,20 @@ import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
 import io.eventbus.journal.codec.ShardRecord.DetachCursor;
+import io.eventbus.journal.codec.ShardRecord.JoinCursor;
+import io.eventbus.journal.codec.ShardRecord.LeaveCursor;
 import io.eventbus.journal.codec.ShardRecord.Purge;
+import io.eventbus.journal.codec.ShardRecord.Redrive;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
+import io.eventbus.journal.codec.ShardRecord.SettleEvents;
+import io.eventbus.journal.codec.ShardRecord.TakeEvents;
 import io.eventbus.journal.codec.ShardRecord.Trim;
+import io.eventbus.journal.read.CursorReader;
 import io.eventbus.journal.read.JournalPositions;
 import io.eventbus.journal.rows.DamagedRowException;
 import io.eventbus.journal.rows.DamagedStoreException;
-import io.eventbus.journal.rows.RowScan;
 import io.eventbus.journal.rows.StoreFailedException;
-import io.eventbus.journal.state.CursorRow;
 import io.eventbus.journal.state.JournalCounters;
-import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.state.ShardChanges;
 import io.eventbus.journal.store.ShardStore;
 import io.eventbus.journal.store.StoreLease;
@@ -44,11 +51,9 @@ import io.eventbus.protocol.TopicFilter;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -434,7 +439,8 @@ public final class ShardJournals implements Journals, AutoCloseable {
                         chunk.index().firstPosition(),
                         chunk.index().lastPosition(),
                         chunk.bytes())));
-    AppliedChanges told = new AppliedChanges(changes.stamp(), leads, chunks, changes.journals());
+    AppliedChanges told =
+        new AppliedChanges(changes.stamp(), leads, chunks, changes.journals(), changes.released());
     for (JournalListener listener : listeners) {
       tell(listener, told);
     }
@@ -599,8 +605,13 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
   @Override
   public CompletionStage<RecordResult> createCursor(
-      int journal, String name, TopicFilter filter, CursorStart start, long position) {
-    return submit(new CreateCursor(journal, name, filter, start, position));
+      int journal,
+      String name,
+      TopicFilter filter,
+      CursorMode mode,
+      CursorStart start,
+      long position) {
+    return submit(new CreateCursor(journal, name, filter, mode, start, position));
   }
 
   @Override
@@ -618,6 +629,35 @@ public final class ShardJournals implements Journals, AutoCloseable {
   public CompletionStage<RecordResult> settleCursor(
       int journal, String name, long epoch, long upTo) {
     return submit(new SettleCursor(journal, name, epoch, upTo));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> joinCursor(
+      int journal, String name, String owner, int maxAttempts) {
+    return submit(new JoinCursor(journal, name, owner, maxAttempts));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> leaveCursor(
+      int journal, String name, long epoch, boolean failed) {
+    return submit(new LeaveCursor(journal, name, epoch, failed));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> takeEvents(int journal, String name, long epoch, int max) {
+    return submit(new TakeEvents(journal, name, epoch, max));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> settleEvents(
+      int journal, String name, long epoch, List<Settlement> settlements) {
+    return submit(new SettleEvents(journal, name, epoch, settlements));
+  }
+
+  @Override
+  public CompletionStage<RecordResult> redrive(
+      int journal, String name, long from, long to, boolean discard) {
+    return submit(new Redrive(journal, name, from, to, discard));
   }
 
   @Override
@@ -665,36 +705,25 @@ public final class ShardJournals implements Journals, AutoCloseable {
 
   @Override
   public List<CursorView> cursors(int journal, String after, int max) {
-    List<CursorView> found = new ArrayList<>();
-    byte[] first = Keys.cursor(journal, after);
-    // The least key behind that of the name.
-    byte[] from = after.isEmpty() ? first : Arrays.copyOf(first, first.length + 1);
-    Object unused =
-        read(
-            (rows, stamp) -> {
-              try (RowScan scan = rows.scan(from, Keys.end(Keys.CURSOR, journal))) {
-                while (found.size() < max && scan.next()) {
-                  String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
-                  found.add(view(name, scan.value()));
-                }
-              }
-              return null;
-            });
-    return found;
+    return Objects.requireNonNull(
+        read((rows, stamp) -> CursorReader.cursors(rows, journal, after, max)));
   }
 
   @Override
   public @Nullable CursorView cursor(int journal, String name) {
-    return read(
-        (rows, stamp) -> {
-          byte[] value = rows.get(Keys.cursor(journal, name));
-          return value == null ? null : view(name, value);
-        });
+    return read((rows, stamp) -> CursorReader.cursor(rows, journal, name));
   }
 
-  private static CursorView view(String name, byte[] value) {
-    CursorRow row = CursorRow.decode(value);
-    return new CursorView(name, row.filter(), row.floor(), row.epoch(), row.owner(), row.stamp());
+  @Override
+  public List<ConsumerView> consumers(int journal, String name, long after, int max) {
+    return Objects.requireNonNull(
+        read((rows, stamp) -> CursorReader.consumers(rows, journal, name, after, max)));
+  }
+
+  @Override
+  public List<DeadEvent> deadEvents(int journal, String name, long after, int max) {
+    return Objects.requireNonNull(
+        read((rows, stamp) -> CursorReader.deadEvents(rows, journal, name, after, max)));
   }
 
   @Override

@@ -1,6 +1,8 @@
 package io.eventbus.journal.state;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorView;
+import io.eventbus.journal.codec.CursorRecordFormat;
 import io.eventbus.journal.codec.DefinitionFormat;
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.TopicFilter;
@@ -11,15 +13,30 @@ import java.nio.ByteBuffer;
  * Row of a cursor. Immutable.
  *
  * @param filter selects the topics whose events it gets
- * @param floor every event up to this position is settled
- * @param epoch number of its consumer; no other consumer of a cursor of this journal had it
- * @param owner text that names the process whose consumer it is; empty for none
+ * @param mode how consumers get them
+ * @param number epoch at its creation, which no other cursor of this journal has; its other rows
+ *     are found by it
+ * @param floor every event up to this position is settled; of a shared cursor perhaps later ones,
+ *     too
+ * @param epoch number of its consumer; no other consumer of a cursor of this journal had it. Of a
+ *     shared cursor that of the last one that joined
+ * @param owner text that names the process whose consumer it is; empty for none, and of a shared
+ *     cursor
  * @param stamp when it was last used, in milliseconds of the shard's time
+ * @param shared figures of a shared cursor; those of an exclusive one are 0
  */
-public record CursorRow(TopicFilter filter, long floor, long epoch, String owner, long stamp)
+public record CursorRow(
+    TopicFilter filter,
+    CursorMode mode,
+    long number,
+    long floor,
+    long epoch,
+    String owner,
+    long stamp,
+    SharedCounts shared)
     implements Row {
   private static final int FORMAT = 1;
-  private static final int MEMORY_BYTES = 200;
+  private static final int MEMORY_BYTES = 300;
 
   /**
    * Reads the value of a row.
@@ -28,13 +45,18 @@ public record CursorRow(TopicFilter filter, long floor, long epoch, String owner
    */
   public static CursorRow decode(byte[] value) {
     BodyReader in = RowFormat.reader(value, FORMAT);
+    TopicFilter filter = DefinitionFormat.readFilter(in, "filter");
+    CursorMode mode = CursorRecordFormat.readMode(in, "mode");
     CursorRow row =
         new CursorRow(
-            DefinitionFormat.readFilter(in, "filter"),
-            in.readLong("floor"),
-            in.readLong("epoch"),
+            filter,
+            mode,
+            RowFormat.readNumber(in, "number", 1, Long.MAX_VALUE),
+            RowFormat.readNumber(in, "floor", 0, Long.MAX_VALUE),
+            RowFormat.readNumber(in, "epoch", 1, Long.MAX_VALUE),
             in.readString("owner", CursorView.MAX_OWNER_BYTES),
-            in.readLong("stamp"));
+            RowFormat.readNumber(in, "stamp", 0, Long.MAX_VALUE),
+            mode == CursorMode.SHARED ? SharedCounts.read(in) : SharedCounts.NONE);
     RowFormat.checkEnd(in, value);
     return row;
   }
@@ -44,16 +66,42 @@ public record CursorRow(TopicFilter filter, long floor, long epoch, String owner
     String text = filter.toString();
     ByteBuffer out =
         ByteBuffer.allocate(
-            4 * Varint.MAX_BYTES
+            6 * Varint.MAX_BYTES
                 + DefinitionFormat.maxSize(text)
-                + DefinitionFormat.maxSize(owner));
+                + DefinitionFormat.maxSize(owner)
+                + SharedCounts.MAX_BYTES);
     Varint.write(out, FORMAT);
     DefinitionFormat.writeString(out, text);
+    CursorRecordFormat.writeMode(out, mode);
+    Varint.write(out, number);
     Varint.write(out, floor);
     Varint.write(out, epoch);
     DefinitionFormat.writeString(out, owner);
     Varint.write(out, stamp);
+    if (isShared()) {
+      shared.write(out);
+    }
     return RowFormat.bytes(out);
+  }
+
+  boolean isShared() {
+    return mode == CursorMode.SHARED;
+  }
+
+  /** Returns the row with another consumer, or none. */
+  CursorRow withConsumer(long nextEpoch, String nextOwner, long now) {
+    return new CursorRow(filter, mode, number, floor, nextEpoch, nextOwner, now, shared);
+  }
+
+  /** Returns the row of an exclusive cursor whose events are settled up to a position. */
+  CursorRow withFloor(long nextFloor, long now) {
+    return new CursorRow(filter, mode, number, nextFloor, epoch, owner, now, shared);
+  }
+
+  /** Returns the row of a shared cursor with other figures. */
+  CursorRow withShared(SharedCounts next, long now) {
+    long nextFloor = next.isSettled() ? next.head() : floor;
+    return new CursorRow(filter, mode, number, nextFloor, epoch, owner, now, next);
   }
 
   @Override

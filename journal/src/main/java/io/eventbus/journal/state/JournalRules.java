@@ -22,7 +22,10 @@ final class JournalRules {
     Keys.LATEST,
     Keys.LATEST_POSITION,
     Keys.CURSOR,
-    Keys.DELAYED
+    Keys.DELAYED,
+    Keys.CONSUMER,
+    Keys.WAITING,
+    Keys.DEAD
   };
 
   private final ShardContext context;

@@ -60,6 +60,18 @@ public final class Keys {
   /** Counters of a journal, by its number. */
   public static final byte JOURNAL_COUNTERS = 14;
 
+  /** Consumer of a shared cursor, by journal, number of the cursor and epoch. */
+  public static final byte CONSUMER = 15;
+
+  /**
+   * Events of a shared cursor that were given back, by journal, number of the cursor, due time and
+   * first position.
+   */
+  public static final byte WAITING = 16;
+
+  /** Dead event of a shared cursor, by journal, number of the cursor and position. */
+  public static final byte DEAD = 17;
+
   private static final int JOURNAL_BYTES = 1 + Integer.BYTES;
   private static final int NUMBER_BYTES = JOURNAL_BYTES + Long.BYTES;
 
@@ -145,6 +157,40 @@ public final class Keys {
     return ofNumber(DELAYED, journal, due);
   }
 
+  /** Returns the key of a consumer of a shared cursor. */
+  public static byte[] consumer(int journal, long cursor, long epoch) {
+    return ofCursor(CONSUMER, journal, cursor, epoch);
+  }
+
+  /** Returns the key of events of a shared cursor that were given back. */
+  public static byte[] waiting(int journal, long cursor, long due, long from) {
+    return ofJournal(WAITING, journal, 3 * Long.BYTES)
+        .putLong(cursor)
+        .putLong(due)
+        .putLong(from)
+        .array();
+  }
+
+  /** Returns the first key of the events of a shared cursor that are due at a time or later. */
+  public static byte[] waitingFrom(int journal, long cursor, long due) {
+    return ofCursor(WAITING, journal, cursor, due);
+  }
+
+  /** Returns the key of a dead event of a shared cursor. */
+  public static byte[] dead(int journal, long cursor, long position) {
+    return ofCursor(DEAD, journal, cursor, position);
+  }
+
+  /** Returns the first key of a kind of a cursor's rows. */
+  public static byte[] first(byte kind, int journal, long cursor) {
+    return ofNumber(kind, journal, cursor);
+  }
+
+  /** Returns the first key after all of a kind of a cursor's rows. */
+  public static byte[] end(byte kind, int journal, long cursor) {
+    return ofNumber(kind, journal, cursor + 1);
+  }
+
   /** Returns the key by which a producer is found that was last heard at a time. */
   static byte[] producerIdle(long stamp, byte[] producerKey) {
     return ByteBuffer.allocate(NUMBER_BYTES - Integer.BYTES + producerKey.length)
@@ -169,9 +215,19 @@ public final class Keys {
     return journal == Integer.MAX_VALUE ? new byte[] {(byte) (kind + 1)} : first(kind, journal + 1);
   }
 
-  /** Returns the number behind the journal in a key: a position, a topic or a due time. */
+  /** Returns the number behind the journal in a key: a position, a topic, a cursor, a due time. */
   public static long number(byte[] key) {
     return ByteBuffer.wrap(key).getLong(JOURNAL_BYTES);
+  }
+
+  /** Returns the due time in the key of events of a shared cursor that were given back. */
+  static long due(byte[] key) {
+    return ByteBuffer.wrap(key).getLong(NUMBER_BYTES);
+  }
+
+  /** Returns the number at the end of a key of a cursor's row: an epoch or a position. */
+  public static long lastNumber(byte[] key) {
+    return ByteBuffer.wrap(key).getLong(key.length - Long.BYTES);
   }
 
   /** Returns the name behind the journal in a key, in UTF-8. */
@@ -196,6 +252,10 @@ public final class Keys {
 
   private static byte[] ofNumber(byte kind, int journal, long number) {
     return ofJournal(kind, journal, Long.BYTES).putLong(number).array();
+  }
+
+  private static byte[] ofCursor(byte kind, int journal, long cursor, long number) {
+    return ofJournal(kind, journal, 2 * Long.BYTES).putLong(cursor).putLong(number).array();
   }
 
   private static ByteBuffer ofJournal(byte kind, int journal, int more) {

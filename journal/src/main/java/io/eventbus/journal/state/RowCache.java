@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,9 +96,18 @@ final class RowCache {
 
   /** Forgets all rows of a journal without writing what has changed in them. */
   void forget(int journal) {
+    forget(key -> key.isOf(journal));
+  }
+
+  /** Forgets all rows whose keys begin so, without writing what has changed in them. */
+  void forget(byte[] beginning) {
+    forget(key -> key.beginsWith(beginning));
+  }
+
+  private void forget(Predicate<RowKey> forgotten) {
     for (Iterator<Slot> i = slots.values().iterator(); i.hasNext(); ) {
       Slot slot = i.next();
-      if (slot.key.isOf(journal)) {
+      if (forgotten.test(slot.key)) {
         bytes -= slot.memory;
         i.remove();
         slot.forgotten = true;
@@ -166,6 +176,11 @@ final class RowCache {
           && kind != Keys.JOURNAL_NAME
           && kind != Keys.PRODUCER_IDLE
           && Keys.journalOf(bytes) == journal;
+    }
+
+    boolean beginsWith(byte[] beginning) {
+      return bytes.length >= beginning.length
+          && Arrays.equals(bytes, 0, beginning.length, beginning, 0, beginning.length);
     }
 
     @Override

@@ -24,6 +24,16 @@ final class RowFormat {
     return found;
   }
 
+  /** Reads a number of a range. */
+  static long readNumber(BodyReader in, String field, long min, long max) {
+    int at = in.position();
+    long value = in.readLong(field);
+    if (value < min || value > max) {
+      throw in.malformed(field, at, value, min + ".." + max);
+    }
+    return value;
+  }
+
   static void checkEnd(BodyReader in, byte[] value) {
     if (!in.atEnd()) {
       throw in.malformed(

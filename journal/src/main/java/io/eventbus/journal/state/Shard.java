@@ -13,10 +13,15 @@ import io.eventbus.journal.codec.ShardRecord.DeleteCursor;
 import io.eventbus.journal.codec.ShardRecord.DeleteJournal;
 import io.eventbus.journal.codec.ShardRecord.DetachCursor;
 import io.eventbus.journal.codec.ShardRecord.ExpireProducers;
+import io.eventbus.journal.codec.ShardRecord.JoinCursor;
+import io.eventbus.journal.codec.ShardRecord.LeaveCursor;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Purge;
+import io.eventbus.journal.codec.ShardRecord.Redrive;
 import io.eventbus.journal.codec.ShardRecord.Release;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
+import io.eventbus.journal.codec.ShardRecord.SettleEvents;
+import io.eventbus.journal.codec.ShardRecord.TakeEvents;
 import io.eventbus.journal.codec.ShardRecord.Tick;
 import io.eventbus.journal.codec.ShardRecord.Trim;
 import io.eventbus.journal.rows.Rows;
@@ -78,7 +83,8 @@ public final class Shard {
     rules.appender.end();
     cache.flush(rows);
     rows.put(Keys.shard(), current.encode());
-    return new ShardChanges(context.stamp, results, context.chunks, context.changedJournals);
+    return new ShardChanges(
+        context.stamp, results, context.chunks, context.changedJournals, context.releasedJournals);
   }
 
   /** Rules for the records of one entry. */
@@ -91,6 +97,7 @@ public final class Shard {
     private final PublishRules publishing;
     private final RemovalRules removal;
     private final CursorRules cursors;
+    private final SharedCursorRules sharedCursors;
 
     EntryRules(ShardContext context, SharedWriter shared) {
       this.context = context;
@@ -101,7 +108,9 @@ public final class Shard {
       delays = new DelayRules(context, topics, appender);
       publishing = new PublishRules(context, topics, producers, appender, delays);
       removal = new RemovalRules(context, topics, shared);
-      cursors = new CursorRules(context);
+      CursorTable table = new CursorTable(context);
+      cursors = new CursorRules(context, table);
+      sharedCursors = new SharedCursorRules(context, table);
     }
 
     RecordResult apply(ShardRecord record) {
@@ -127,6 +136,16 @@ public final class Shard {
         return cursors.settle(settle);
       } else if (record instanceof DeleteCursor delete) {
         return cursors.delete(delete);
+      } else if (record instanceof JoinCursor join) {
+        return sharedCursors.join(join);
+      } else if (record instanceof LeaveCursor leave) {
+        return sharedCursors.leave(leave);
+      } else if (record instanceof TakeEvents take) {
+        return sharedCursors.take(take);
+      } else if (record instanceof SettleEvents settle) {
+        return sharedCursors.settle(settle);
+      } else if (record instanceof Redrive redrive) {
+        return sharedCursors.redrive(redrive);
       } else if (record instanceof Release release) {
         return delays.release(release);
       } else if (record instanceof ExpireProducers expire) {

@@ -11,13 +11,19 @@ import java.util.Set;
  * @param results those of the entry's records, in their order
  * @param chunks what was written; of a journal that keeps only last events, a chunk of each
  * @param journals the numbers of the journals that have changed
+ * @param released the numbers of the journals of shared cursors that may have events again
  */
 public record ShardChanges(
-    long stamp, List<RecordResult> results, List<WrittenChunk> chunks, Set<Integer> journals) {
-  /** Copies lists and set. */
+    long stamp,
+    List<RecordResult> results,
+    List<WrittenChunk> chunks,
+    Set<Integer> journals,
+    Set<Integer> released) {
+  /** Copies lists and sets. */
   public ShardChanges {
     results = List.copyOf(results);
     chunks = List.copyOf(chunks);
     journals = Set.copyOf(journals);
+    released = Set.copyOf(released);
   }
 }

@@ -22,6 +22,7 @@ final class ShardContext {
   final long stamp;
   final List<WrittenChunk> chunks = new ArrayList<>();
   final Set<Integer> changedJournals = new HashSet<>();
+  final Set<Integer> releasedJournals = new HashSet<>();
 
   ShardContext(
       ShardLimits limits,

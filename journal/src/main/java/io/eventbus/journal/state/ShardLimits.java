@@ -10,11 +10,24 @@ package io.eventbus.journal.state;
  * @param producers number of producers that are known, each counted in each of its topics
  * @param delayed number of events that wait for their time
  * @param delayedBytes size of the events that wait, in bytes
+ * @param consumers number of consumers of a shared cursor
+ * @param unfinished number of events of a shared cursor that were given back or are dead, after
+ *     which no others are taken
  */
 public record ShardLimits(
-    long journals, long topics, long cursors, long producers, long delayed, long delayedBytes) {
+    long journals,
+    long topics,
+    long cursors,
+    long producers,
+    long delayed,
+    long delayedBytes,
+    long consumers,
+    long unfinished) {
   /** Maximum size of an event, in bytes. */
   public static final int MAX_EVENT_BYTES = 2 << 20;
+
+  /** Maximum number of events that a consumer of a shared cursor has taken and not settled. */
+  public static final int MAX_IN_FLIGHT = 1_024;
 
   /**
    * Minimum time for which a producer is remembered after it was last heard, in milliseconds; and
@@ -24,5 +37,5 @@ public record ShardLimits(
 
   /** Limits of every shard. */
   public static final ShardLimits DEFAULT =
-      new ShardLimits(10_000, 1_000_000, 10_000, 1_000_000, 1_000_000, 1L << 30);
+      new ShardLimits(10_000, 1_000_000, 10_000, 1_000_000, 1_000_000, 1L << 30, 1_000, 100_000);
 }

@@ -3,12 +3,15 @@ package io.eventbus.journal.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.Retention;
+import io.eventbus.journal.Settlement;
+import io.eventbus.journal.Settlement.Outcome;
 import io.eventbus.journal.chunk.TestEvents;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Tick;
@@ -23,6 +26,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
@@ -65,11 +69,30 @@ class EntryTest {
         new ShardRecord.Purge(3, "orders.a", 5, 1L << 40),
         new ShardRecord.Purge(3, "", 5, 5),
         new ShardRecord.CreateCursor(
-            3, "billing", TopicFilter.parse("orders.>"), CursorStart.POSITION, 77),
+            3,
+            "billing",
+            TopicFilter.parse("orders.>"),
+            CursorMode.SHARED,
+            CursorStart.POSITION,
+            77),
         new ShardRecord.AttachCursor(3, "billing", "bus-1/a", 5),
         new ShardRecord.SettleCursor(3, "billing", 2, 80),
         new ShardRecord.DeleteCursor(3, "billing", 2),
         new ShardRecord.DetachCursor(3, "billing", 2),
+        new ShardRecord.JoinCursor(3, "billing", "bus-1/a", 9),
+        new ShardRecord.LeaveCursor(3, "billing", 2, true),
+        new ShardRecord.TakeEvents(3, "billing", 2, 64),
+        new ShardRecord.SettleEvents(
+            3,
+            "billing",
+            2,
+            List.of(
+                new Settlement(5, 9, 1, Outcome.DONE, -1, ""),
+                new Settlement(10, 10, 2, Outcome.RETRY, 60_000, "busy"),
+                new Settlement(1L << 40, 1L << 41, 3, Outcome.REJECT, -1, "wr\u00f6ng"),
+                new Settlement(11, 12, 1_000, Outcome.RELEASE, 0, ""))),
+        new ShardRecord.SettleEvents(3, "billing", 2, List.of()),
+        new ShardRecord.Redrive(3, "billing", 5, 1L << 40, true),
         new ShardRecord.Release(3, 1_700_000_000_000L),
         new ShardRecord.ExpireProducers(1_700_000_000_000L),
         new Tick());
@@ -205,8 +228,9 @@ class EntryTest {
     for (ShardRecord record : samples()) {
       boolean alone =
           !(record instanceof Publish
-              || record instanceof Tick
-              || record.getClass().getSimpleName().endsWith("Cursor"));
+                  || record instanceof Tick
+                  || record instanceof ShardRecord.CursorRecord)
+              || record instanceof ShardRecord.Redrive;
       for (List<ShardRecord> records :
           List.of(List.of(record, new Tick()), List.of(new Tick(), record))) {
         ByteBuffer entry = TestEntries.bytes(1, records);
@@ -236,8 +260,8 @@ class EntryTest {
     refused(publish(head -> head, -2, 1), "Publish.events: block count 2 at byte ");
     refused(publish(head -> head, 1, 10), "Publish.events: 1 events at byte ");
     refused(publish(head -> head, 0, 0), "Publish.events: 0 events at byte ");
-    refused(entry(99, 1), "type: 99 at byte 9 (expected: 1..14)");
-    refused(entry(0, 1), "type: 0 at byte 9 (expected: 1..14)");
+    refused(entry(99, 1), "type: 99 at byte 9 (expected: 1..19)");
+    refused(entry(0, 1), "type: 0 at byte 9 (expected: 1..19)");
     refused(ByteBuffer.allocate(9).put((byte) 1).rewind(), "records: none at byte 9 ");
     refused(ByteBuffer.allocate(9).put((byte) 2).rewind(), "format: 2 at byte 0 ");
     refused(
@@ -261,6 +285,41 @@ class EntryTest {
     refused(
         TestEntries.bytes(1, List.of(new ShardRecord.AttachCursor(1, "a", "x".repeat(129), 0))),
         "AttachCursor.owner length: 129 at byte ");
+    refused(
+        TestEntries.bytes(1, List.of(new ShardRecord.JoinCursor(1, "a", "", 1))),
+        "JoinCursor.owner: no bytes at byte ");
+    for (int attempts : new int[] {0, 1_001}) {
+      refused(
+          TestEntries.bytes(1, List.of(new ShardRecord.JoinCursor(1, "a", "o", attempts))),
+          "JoinCursor.maxAttempts: " + attempts + " at byte ");
+    }
+    refused(
+        TestEntries.bytes(1, List.of(new ShardRecord.TakeEvents(1, "a", 1, 0))),
+        "TakeEvents.max: 0 at byte ");
+    refused(
+        TestEntries.bytes(1, List.of(new ShardRecord.Redrive(1, "a", 5, 4, false))),
+        "Redrive.to: 4 at byte ");
+    settlementRefused(new Settlement(0, 1, 1, Outcome.DONE, -1, ""), "Settlement.from: 0 at byte ");
+    settlementRefused(new Settlement(5, 4, 1, Outcome.DONE, -1, ""), "Settlement.to: 4 at byte ");
+    settlementRefused(
+        new Settlement(5, 5, 0, Outcome.DONE, -1, ""), "Settlement.attempt: 0 at byte ");
+    settlementRefused(
+        new Settlement(5, 5, 1_001, Outcome.DONE, -1, ""), "Settlement.attempt: 1001 at byte ");
+    settlementRefused(
+        new Settlement(5, 5, 1, Outcome.RETRY, -2, ""), "Settlement.delayMillis: -2 at byte ");
+    settlementRefused(
+        new Settlement(5, 5, 1, Outcome.RETRY, 604_800_001, ""),
+        "Settlement.delayMillis: 604800001 at byte ");
+    settlementRefused(
+        new Settlement(5, 5, 1, Outcome.REJECT, -1, "\u00e4".repeat(128) + "x"),
+        "Settlement.reason length: 257 at byte ");
+    Settlement settlement = new Settlement(1, 1, 1, Outcome.DONE, -1, "");
+    refused(
+        TestEntries.bytes(
+            1,
+            List.of(
+                new ShardRecord.SettleEvents(1, "a", 1, Collections.nCopies(1_025, settlement)))),
+        "SettleEvents.settlements: 1025 at byte ");
     refused(publish(head -> changed(head, 0, -1, ""), -1, 0), "Publish.sequence: 0 at byte ");
     refused(publish(head -> changed(head, 5, 5, ""), -1, 0), "Publish.previous: 5 at byte ");
     long tooFar = Long.MAX_VALUE - 65_535;
@@ -273,6 +332,12 @@ class EntryTest {
     refused(
         publish(head -> changed(head, 5, -1, "x".repeat(129)), -1, 0),
         "Publish.producer length: 129 at byte ");
+  }
+
+  private void settlementRefused(Settlement settlement, String message) {
+    refused(
+        TestEntries.bytes(1, List.of(new ShardRecord.SettleEvents(1, "a", 1, List.of(settlement)))),
+        message);
   }
 
   private static PublishHead changed(

@@ -11,11 +11,16 @@ import io.eventbus.journal.RecordResult.JournalCreated;
 import io.eventbus.journal.RecordResult.ProducersExpired;
 import io.eventbus.journal.RecordResult.Published;
 import io.eventbus.journal.RecordResult.Purged;
+import io.eventbus.journal.RecordResult.Redriven;
 import io.eventbus.journal.RecordResult.Refused;
 import io.eventbus.journal.RecordResult.Released;
+import io.eventbus.journal.RecordResult.Settled;
+import io.eventbus.journal.RecordResult.Taken;
 import io.eventbus.journal.RecordResult.Trimmed;
+import io.eventbus.journal.TakenRun;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +41,10 @@ class ResultFormatTest {
     all.add(new Released(8, false));
     all.add(new ProducersExpired(9, true));
     all.add(new CursorState(10, 11));
+    all.add(new Taken(List.of(), 0));
+    all.add(new Taken(List.of(new TakenRun(5, 9, 1), new TakenRun(1L << 40, 1L << 40, 1_000)), 12));
+    all.add(new Settled(13));
+    all.add(new Redriven(14, 15));
     return all;
   }
 
@@ -60,6 +69,15 @@ class ResultFormatTest {
     assertThat(ResultFormat.read(write(List.of(refused))))
         .singleElement()
         .isEqualTo(new Refused(JournalRefusalReason.STORE_FULL, "ä".repeat(1_024)));
+  }
+
+  @Test
+  void moreRunsThanCanBeTakenAreRefused() {
+    List<TakenRun> runs = Collections.nCopies(Taken.MAX_RUNS + 1, new TakenRun(1, 1, 1));
+    ByteBuffer written = write(List.of(new Taken(runs, 0)));
+    assertThatThrownBy(() -> ResultFormat.read(written))
+        .isInstanceOf(EntryFormatException.class)
+        .hasMessageContaining("runs: 65 at byte ");
   }
 
   @Test

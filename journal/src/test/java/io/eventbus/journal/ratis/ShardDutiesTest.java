@@ -3,6 +3,7 @@ package io.eventbus.journal.ratis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
 import io.eventbus.journal.FullPolicy;
@@ -14,6 +15,7 @@ import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.CursorState;
+import io.eventbus.journal.RecordResult.Done;
 import io.eventbus.journal.RecordResult.Published;
 import io.eventbus.journal.Retention;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
@@ -203,9 +205,40 @@ class ShardDutiesTest {
     }
   }
 
+  @Test
+  void aSharedCursorIsKeptAsLongAsItHasConsumers() throws Exception {
+    try (ShardJournals journals = open()) {
+      TestShards.create(journals, TestShards.definition("orders"));
+      for (String name : List.of("busy", "gone")) {
+        assertThat(
+                TestShards.await(
+                    journals.createCursor(
+                        1, name, TestShards.ALL, CursorMode.SHARED, CursorStart.FIRST, 0)))
+            .isInstanceOf(CursorState.class);
+        long epoch =
+            ((CursorState) TestShards.await(journals.joinCursor(1, name, "bus-1", 5))).epoch();
+        if (name.equals("gone")) {
+          assertThat(TestShards.await(journals.leaveCursor(1, name, epoch, false)))
+              .isEqualTo(new Done());
+        }
+      }
+    }
+    wall.addAndGet(ShardDuties.CURSOR_IDLE_MILLIS);
+    try (ShardJournals journals = open()) {
+      // A jump of more than an hour would not be believed.
+      wall.addAndGet(59 * MINUTE);
+      publish(journals, 1, 20, 0);
+      wall.addAndGet(2 * MINUTE);
+      await(journals, figures -> figures.cursors() == 1);
+      assertThat(journals.cursors(1, "", 9)).extracting(CursorView::name).containsExactly("busy");
+    }
+  }
+
   private static void createCursor(ShardJournals journals, String name) {
     assertThat(
-            TestShards.await(journals.createCursor(1, name, TestShards.ALL, CursorStart.FIRST, 0)))
+            TestShards.await(
+                journals.createCursor(
+                    1, name, TestShards.ALL, CursorMode.EXCLUSIVE, CursorStart.FIRST, 0)))
         .isInstanceOf(CursorState.class);
   }
 

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.journal.AppliedChanges;
 import io.eventbus.journal.AppliedChanges.AppliedChunk;
+import io.eventbus.journal.ConsumerView;
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.CursorView;
+import io.eventbus.journal.DeadEvent;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
@@ -18,8 +21,14 @@ import io.eventbus.journal.RecordResult.Done;
 import io.eventbus.journal.RecordResult.JournalCreated;
 import io.eventbus.journal.RecordResult.Published;
 import io.eventbus.journal.RecordResult.Purged;
+import io.eventbus.journal.RecordResult.Redriven;
 import io.eventbus.journal.RecordResult.Refused;
+import io.eventbus.journal.RecordResult.Settled;
+import io.eventbus.journal.RecordResult.Taken;
 import io.eventbus.journal.Retention;
+import io.eventbus.journal.Settlement;
+import io.eventbus.journal.Settlement.Outcome;
+import io.eventbus.journal.TakenRun;
 import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
 import io.eventbus.journal.codec.ShardRecord;
@@ -44,6 +53,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
@@ -359,7 +369,8 @@ class ShardJournalsTest {
       for (String name : List.of("c", "a", "b")) {
         assertThat(
                 TestShards.await(
-                    journals.createCursor(journal, name, TestShards.ALL, CursorStart.FIRST, 0)))
+                    journals.createCursor(
+                        journal, name, TestShards.ALL, CursorMode.EXCLUSIVE, CursorStart.FIRST, 0)))
             .isInstanceOf(CursorState.class);
       }
       CursorState attached =
@@ -382,6 +393,107 @@ class ShardJournalsTest {
       assertThat(TestShards.await(journals.deleteCursor(journal, "b", 0))).isEqualTo(new Done());
       assertThat(journals.cursors(journal, "a", 9)).hasSize(1);
     }
+  }
+
+  @Test
+  void whatConsumersOfASharedCursorHaveIsThereAfterARestart() throws Exception {
+    int journal;
+    long one;
+    long two;
+    List<AppliedChanges> told = new ArrayList<>();
+    try (ShardJournals journals = open()) {
+      journal = TestShards.create(journals, TestShards.definition("orders"));
+      TestShards.await(TestShards.publish(journals, journal, "a", "p", 1, 20).result());
+      assertThat(
+              TestShards.await(
+                  journals.createCursor(
+                      journal, "jobs", TestShards.ALL, CursorMode.SHARED, CursorStart.FIRST, 0)))
+          .isInstanceOf(CursorState.class);
+      one = join(journals, journal, "bus-1");
+      two = join(journals, journal, "bus-2");
+      assertThat(take(journals, journal, one)).containsExactly(new TakenRun(1, 5, 1));
+      assertThat(take(journals, journal, two)).containsExactly(new TakenRun(6, 9, 1));
+      try (Journals.Watch watch = journals.watch(changes -> add(told, changes))) {
+        assertThat(watch).isNotNull();
+        assertThat(
+                TestShards.await(
+                    journals.settleEvents(
+                        journal,
+                        "jobs",
+                        one,
+                        List.of(
+                            new Settlement(1, 2, 1, Outcome.DONE, -1, ""),
+                            new Settlement(3, 3, 1, Outcome.REJECT, -1, "wrong"),
+                            new Settlement(4, 4, 1, Outcome.RETRY, 0, ""),
+                            new Settlement(9, 9, 1, Outcome.DONE, -1, "")))))
+            .isEqualTo(new Settled(1));
+        assertThat(TestShards.await(journals.leaveCursor(journal, "jobs", 99, true)))
+            .isEqualTo(new Done());
+      }
+    }
+    assertThat(told).singleElement().satisfies(c -> assertThat(c.released()).containsExactly(1));
+
+    try (ShardJournals journals = open()) {
+      CursorView view = Objects.requireNonNull(journals.cursor(journal, "jobs"));
+      assertThat(view)
+          .isEqualTo(
+              new CursorView(
+                  "jobs",
+                  TestShards.ALL,
+                  CursorMode.SHARED,
+                  2,
+                  two,
+                  "",
+                  view.stamp(),
+                  9,
+                  2,
+                  5,
+                  1,
+                  1,
+                  3));
+      assertThat(journals.cursors(journal, "", 9)).containsExactly(view);
+      assertThat(journals.consumers(journal, "jobs", 0, 9))
+          .containsExactly(
+              new ConsumerView(one, "bus-1", 1, 5), new ConsumerView(two, "bus-2", 4, 6));
+      assertThat(journals.consumers(journal, "jobs", one, 9)).hasSize(1);
+      assertThat(journals.consumers(journal, "jobs", 0, 1)).hasSize(1);
+      assertThat(journals.consumers(journal, "none", 0, 9)).isEmpty();
+      assertThat(journals.deadEvents(journal, "jobs", 0, 9))
+          .containsExactly(new DeadEvent(3, 1, "wrong", view.stamp()));
+      assertThat(journals.deadEvents(journal, "jobs", 3, 9)).isEmpty();
+
+      assertThat(TestShards.await(journals.redrive(journal, "jobs", 1, 9, false)))
+          .isEqualTo(new Redriven(1, 0));
+      assertThat(TestShards.await(journals.leaveCursor(journal, "jobs", one, true)))
+          .isEqualTo(new Done());
+      List<TakenRun> runs = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        runs.addAll(take(journals, journal, two, 1));
+      }
+      assertThat(runs)
+          .containsExactlyInAnyOrder(
+              new TakenRun(3, 3, 1), new TakenRun(4, 4, 2), new TakenRun(5, 5, 2));
+      assertThat(take(journals, journal, two, 1)).containsExactly(new TakenRun(10, 10, 1));
+      List<Settlement> tooMany =
+          Collections.nCopies(1_025, new Settlement(1, 1, 1, Outcome.DONE, -1, ""));
+      assertThatThrownBy(() -> journals.settleEvents(journal, "jobs", two, tooMany))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("SettleEvents.settlements: 1025 ");
+      assertThat(TestShards.await(journals.deleteCursor(journal, "jobs", 0))).isEqualTo(new Done());
+      assertThat(journals.consumers(journal, "jobs", 0, 9)).isEmpty();
+    }
+  }
+
+  private static long join(Journals journals, int journal, String owner) {
+    return ((CursorState) TestShards.await(journals.joinCursor(journal, "jobs", owner, 5))).epoch();
+  }
+
+  private static List<TakenRun> take(Journals journals, int journal, long epoch) {
+    return take(journals, journal, epoch, 100);
+  }
+
+  private static List<TakenRun> take(Journals journals, int journal, long epoch, int max) {
+    return ((Taken) TestShards.await(journals.takeEvents(journal, "jobs", epoch, max))).runs();
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.eventbus.journal.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalRefusalReason;
@@ -103,12 +104,12 @@ class JournalRulesTest {
     create("one", "a.>", KeepPolicy.ALL);
     publish(1, "a.x", 1, 2, 0);
     publish(1, "a.x", 3, 1, 9);
-    apply(new CreateCursor(1, "c", FILTER, CursorStart.NEW, 0));
+    apply(new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0));
     List<String> before = ShardFixture.text(shard.rows);
     create("two", "b.>", KeepPolicy.ALL);
     publish(2, "b.x", 1, 2, 0);
     publish(2, "b.y", 1, 2, 900);
-    apply(new CreateCursor(2, "c", FILTER, CursorStart.NEW, 0));
+    apply(new CreateCursor(2, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0));
     create("three", "c.>", KeepPolicy.LATEST);
     publish(3, "c.x", 1, 2, 0);
     apply(new DeleteJournal(2));
@@ -141,12 +142,13 @@ class JournalRulesTest {
     assertThat(start("d", CursorStart.POSITION, 2)).isEqualTo(4);
     assertThat(start("e", CursorStart.POSITION, 7)).isEqualTo(6);
     refused(
-        apply(new CreateCursor(1, "f", FILTER, CursorStart.POSITION, 8)),
+        apply(new CreateCursor(1, "f", FILTER, CursorMode.EXCLUSIVE, CursorStart.POSITION, 8)),
         JournalRefusalReason.NO_POSITION);
   }
 
   private long start(String name, CursorStart start, long position) {
-    RecordResult result = apply(new CreateCursor(1, name, FILTER, start, position));
+    RecordResult result =
+        apply(new CreateCursor(1, name, FILTER, CursorMode.EXCLUSIVE, start, position));
     apply(new DeleteCursor(1, name, 0));
     return ((CursorState) result).floor();
   }
@@ -155,14 +157,15 @@ class JournalRulesTest {
   void onlyTheLastConsumerSettlesAndTheFloorNeverFalls() {
     create("one", "a.>", KeepPolicy.ALL);
     publish(1, "a.x", 1, 9, 0);
-    assertThat(apply(new CreateCursor(1, "c", FILTER, CursorStart.FIRST, 0)))
+    assertThat(apply(new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.FIRST, 0)))
         .isEqualTo(new CursorState(1, 0));
     assertThat(apply(new AttachCursor(1, "c", "one", 0))).isEqualTo(new CursorState(2, 0));
     assertThat(apply(new SettleCursor(1, "c", 2, 5))).isEqualTo(new CursorState(2, 5));
     stamp += 10;
     assertThat(apply(new SettleCursor(1, "c", 2, 3))).isEqualTo(new CursorState(2, 5));
     assertThat(CursorRow.decode(Objects.requireNonNull(shard.rows.get(Keys.cursor(1, "c")))))
-        .isEqualTo(new CursorRow(FILTER, 5, 2, "one", stamp));
+        .isEqualTo(
+            new CursorRow(FILTER, CursorMode.EXCLUSIVE, 1, 5, 2, "one", stamp, SharedCounts.NONE));
 
     assertThat(apply(new AttachCursor(1, "c", "one", 0))).isEqualTo(new CursorState(3, 5));
     refused(apply(new SettleCursor(1, "c", 2, 6)), JournalRefusalReason.STALE_EPOCH);
@@ -175,7 +178,7 @@ class JournalRulesTest {
   void aCursorHasOneOwner() {
     create("one", "a.>", KeepPolicy.ALL);
     publish(1, "a.x", 1, 9, 0);
-    apply(new CreateCursor(1, "c", FILTER, CursorStart.FIRST, 0));
+    apply(new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.FIRST, 0));
     assertThat(owner()).as("created").isEmpty();
     assertThat(apply(new AttachCursor(1, "c", "one", 0))).isEqualTo(new CursorState(2, 0));
     assertThat(owner()).isEqualTo("one");
@@ -205,7 +208,7 @@ class JournalRulesTest {
   @Test
   void aCursorIsReleasedByItsConsumerOnly() {
     create("one", "a.>", KeepPolicy.ALL);
-    apply(new CreateCursor(1, "c", FILTER, CursorStart.FIRST, 0));
+    apply(new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.FIRST, 0));
     apply(new AttachCursor(1, "c", "one", 0));
     for (long epoch : new long[] {0, 1, 3}) {
       refused(apply(new DetachCursor(1, "c", epoch)), JournalRefusalReason.STALE_EPOCH);
@@ -230,7 +233,7 @@ class JournalRulesTest {
             shard.apply(
                 stamp,
                 List.of(
-                    new CreateCursor(1, "c", FILTER, CursorStart.NEW, 0),
+                    new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0),
                     new Publish(TestEntries.head("a.x", "p", 1), TestEntries.numbered(1, 3, 5)),
                     new AttachCursor(1, "c", "one", 0),
                     new SettleCursor(1, "c", 2, 3),
@@ -250,10 +253,10 @@ class JournalRulesTest {
   @Test
   void aCursorThatComesAgainHasEpochsThatTheOldConsumerDoesNotHave() {
     create("one", "a.>", KeepPolicy.ALL);
-    apply(new CreateCursor(1, "c", FILTER, CursorStart.NEW, 0));
+    apply(new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0));
     apply(new AttachCursor(1, "c", "one", 0));
     apply(new DeleteCursor(1, "c", 0));
-    assertThat(apply(new CreateCursor(1, "c", FILTER, CursorStart.NEW, 0)))
+    assertThat(apply(new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0)))
         .isEqualTo(new CursorState(3, 0));
     refused(apply(new SettleCursor(1, "c", 2, 0)), JournalRefusalReason.STALE_EPOCH);
     assertThat(apply(new AttachCursor(1, "c", "one", 0))).isEqualTo(new CursorState(4, 0));
@@ -262,16 +265,18 @@ class JournalRulesTest {
   @Test
   void cursorsAreUniqueLimitedAndOfAJournal() {
     create("one", "a.>", KeepPolicy.ALL);
-    assertThat(apply(new CreateCursor(1, "c", FILTER, CursorStart.NEW, 0)))
+    assertThat(apply(new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0)))
         .isEqualTo(new CursorState(1, 0));
-    assertThat(apply(new CreateCursor(1, "c", FILTER, CursorStart.FIRST, 0)))
+    assertThat(apply(new CreateCursor(1, "c", FILTER, CursorMode.EXCLUSIVE, CursorStart.FIRST, 0)))
         .isEqualTo(new CursorState(1, 0));
     refused(
-        apply(new CreateCursor(1, "c", TopicFilter.parse("a.*"), CursorStart.NEW, 0)),
+        apply(
+            new CreateCursor(
+                1, "c", TopicFilter.parse("a.*"), CursorMode.EXCLUSIVE, CursorStart.NEW, 0)),
         JournalRefusalReason.CURSOR_EXISTS);
-    apply(new CreateCursor(1, "d", FILTER, CursorStart.NEW, 0));
+    apply(new CreateCursor(1, "d", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0));
     refused(
-        apply(new CreateCursor(1, "e", FILTER, CursorStart.NEW, 0)),
+        apply(new CreateCursor(1, "e", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0)),
         JournalRefusalReason.STORE_FULL);
     for (ShardRecord record :
         List.of(
@@ -283,7 +288,7 @@ class JournalRulesTest {
     }
     for (ShardRecord record :
         List.of(
-            new CreateCursor(9, "x", FILTER, CursorStart.NEW, 0),
+            new CreateCursor(9, "x", FILTER, CursorMode.EXCLUSIVE, CursorStart.NEW, 0),
             new AttachCursor(9, "x", "one", 0),
             new DetachCursor(9, "x", 1),
             new SettleCursor(9, "x", 1, 0),

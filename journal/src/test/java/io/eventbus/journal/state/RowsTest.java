@@ -3,8 +3,10 @@ package io.eventbus.journal.state;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.JournalRefusalReason;
 import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.TakenRun;
 import io.eventbus.journal.rows.MemoryRows;
 import io.eventbus.journal.rows.StoreFailedException;
 import io.eventbus.protocol.MalformedFrameException;
@@ -12,9 +14,11 @@ import io.eventbus.protocol.TopicFilter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
@@ -68,9 +72,44 @@ class RowsTest {
     producer.accept(20, 1, 0);
     samples.put(
         "ProducerRow", new Sample(producer.encode(), value -> ProducerRow.decode(value).encode()));
-    CursorRow cursor = new CursorRow(TopicFilter.parse("a.*"), 5, 6, "bus-1/a", 1_700_000_000_000L);
+    CursorRow cursor =
+        new CursorRow(
+            TopicFilter.parse("a.*"),
+            CursorMode.EXCLUSIVE,
+            4,
+            5,
+            6,
+            "bus-1/a",
+            1_700_000_000_000L,
+            SharedCounts.NONE);
     samples.put(
         "CursorRow", new Sample(cursor.encode(), value -> CursorRow.decode(value).encode()));
+    CursorRow shared =
+        new CursorRow(
+            TopicFilter.parse("a.*"),
+            CursorMode.SHARED,
+            4,
+            5,
+            6,
+            "",
+            1_700_000_000_000L,
+            new SharedCounts(900, 3, 40, 50, 1_700_000_000_001L, 60));
+    samples.put(
+        "CursorRow SHARED", new Sample(shared.encode(), value -> CursorRow.decode(value).encode()));
+    ConsumerRow consumer =
+        new ConsumerRow(
+            "bus-1/a",
+            9,
+            List.of(new TakenRun(5, 9, 1), new TakenRun(10, 10, 2), new TakenRun(1_000, 2_015, 1)));
+    samples.put(
+        "ConsumerRow", new Sample(consumer.encode(), value -> ConsumerRow.decode(value).encode()));
+    byte[] waitingKey = Keys.waiting(1, 2, 3, 4);
+    WaitingRun waiting = new WaitingRun(3, new TakenRun(4, 67, 5));
+    samples.put(
+        "WaitingRun",
+        new Sample(waiting.encode(), value -> WaitingRun.decode(waitingKey, value).encode()));
+    DeadRow dead = new DeadRow(7, "wrong", 1_700_000_000_000L);
+    samples.put("DeadRow", new Sample(dead.encode(), value -> DeadRow.decode(value).encode()));
     DefinitionRow definition =
         new DefinitionRow(ShardFixture.definition("orders", "orders.>", KeepPolicy.LATEST), 79);
     samples.put(
@@ -107,7 +146,10 @@ class RowsTest {
           Keys.delayed(1, 2, 3),
           Keys.producerIdle(2, producer),
           Keys.shard(),
-          Keys.journalCounters(1)
+          Keys.journalCounters(1),
+          Keys.consumer(1, 2, 3),
+          Keys.waiting(1, 2, 3, 4),
+          Keys.dead(1, 2, 3)
         }) {
       written.append("key ").append(HexFormat.of().formatHex(key)).append('\n');
     }
@@ -146,6 +188,37 @@ class RowsTest {
   }
 
   @Test
+  void aConsumerHasNoMoreThanItMay() {
+    List<TakenRun> tooMany = List.of(new TakenRun(1, 1_000, 1), new TakenRun(2_000, 2_024, 1));
+    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, tooMany).encode()))
+        .isInstanceOf(MalformedFrameException.class)
+        .hasMessageStartingWith("length: 24 at byte ")
+        .hasMessageEndingWith("(expected: 0..23)");
+    List<TakenRun> attempts = List.of(new TakenRun(1, 1, 1_001));
+    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, attempts).encode()))
+        .isInstanceOf(MalformedFrameException.class)
+        .hasMessageStartingWith("attempt: 1001 at byte ");
+    List<TakenRun> backward = List.of(new TakenRun(9, 9, 1), new TakenRun(9, 9, 1));
+    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, backward).encode()))
+        .isInstanceOf(MalformedFrameException.class)
+        .hasMessageStartingWith("gap: -1 at byte ");
+  }
+
+  @Test
+  void whatARowOfAConsumerTakesGrowsWithItsRuns() {
+    ConsumerRow none = new ConsumerRow("o", 1, List.of());
+    List<TakenRun> runs = new ArrayList<>();
+    for (int i = 0; i < ShardLimits.MAX_IN_FLIGHT; i++) {
+      runs.add(new TakenRun(1_000_000 + 2 * i, 1_000_000 + 2 * i, 1 + i % 4));
+    }
+    ConsumerRow most = new ConsumerRow("o", 1, runs);
+    assertThat(most.events()).isEqualTo(ShardLimits.MAX_IN_FLIGHT);
+    assertThat(most.encode()).hasSizeLessThan(4 << 10);
+    assertThat(ConsumerRow.decode(most.encode())).isEqualTo(most);
+    assertThat(most.memoryBytes() - none.memoryBytes()).isEqualTo(48 * runs.size());
+  }
+
+  @Test
   void keysAreInTheOrderOfTheirNumbers() {
     TreeSet<byte[]> keys = new TreeSet<>(Arrays::compareUnsigned);
     byte[][] ascending = {
@@ -169,6 +242,8 @@ class RowsTest {
     assertThat(keys).hasSize(ascending.length).containsExactly(ascending);
     assertThat(Keys.number(Keys.chunk(7, 99))).isEqualTo(99);
     assertThat(Keys.journalOf(Keys.chunk(7, 99))).isEqualTo(7);
+    assertThat(Keys.lastNumber(Keys.waiting(7, 8, 9, 10))).isEqualTo(10);
+    assertThat(Keys.due(Keys.waiting(7, 8, 9, 10))).isEqualTo(9);
     assertThat(Keys.name(Keys.cursor(7, "ab"))).isEqualTo(new byte[] {'a', 'b'});
   }
 

@@ -33,13 +33,13 @@ final class ShardFixture {
       long position, String topic, long sequence, long origin, long expiry, long number) {}
 
   /** Maximum sizes that tests reach. */
-  static final ShardLimits SMALL = new ShardLimits(3, 4, 2, 6, 8, 1_000);
+  static final ShardLimits SMALL = new ShardLimits(3, 4, 2, 6, 8, 1_000, 3, 5);
 
   final ShardLimits limits;
   final MemoryRows rows;
   private final long cacheBytes;
   private Shard shard;
-  ShardChanges changes = new ShardChanges(0, List.of(), List.of(), Set.of());
+  ShardChanges changes = new ShardChanges(0, List.of(), List.of(), Set.of(), Set.of());
 
   ShardFixture(ShardLimits limits, MemoryRows rows, long cacheBytes) {
     this.limits = limits;

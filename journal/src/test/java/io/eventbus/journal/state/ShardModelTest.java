@@ -2,6 +2,7 @@ package io.eventbus.journal.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.FullPolicy;
 import io.eventbus.journal.JournalDefinition;
@@ -58,7 +59,7 @@ import org.junit.jupiter.api.Test;
 class ShardModelTest {
   private static final int SEEDS = 400;
   private static final int ENTRIES = 60;
-  static final ShardLimits LIMITS = new ShardLimits(3, 4, 2, 12, 12, 400);
+  static final ShardLimits LIMITS = new ShardLimits(3, 4, 2, 12, 12, 400, 3, 5);
 
   @Test
   void aShardDoesWhatTheModelDoes() {
@@ -193,6 +194,7 @@ class ShardModelTest {
                       journal(),
                       cursor(),
                       TopicFilter.parse(random.nextInt(5) == 0 ? "t.1" : "t.>"),
+                      CursorMode.EXCLUSIVE,
                       List.of(CursorStart.values()).get(random.nextInt(3)),
                       position());
               case 2 ->

@@ -29,22 +29,29 @@ class ShardStoreModelTest {
   @Test
   void aStoreHasTheRowsThatMemoryHas() throws Exception {
     for (long seed = 1; seed <= SEEDS; seed++) {
-      ShardFixture memory =
-          new ShardFixture(ShardModelTest.LIMITS, new MemoryRows(), Shard.CACHE_BYTES);
-      List<ByteBuffer> entries = ShardModelTest.entries(seed);
-      entries.forEach(memory::apply);
-      Path path = directory.resolve("" + seed);
-      int half = entries.size() / 2;
-      apply(path, entries.subList(0, half));
-      MemoryRows stored = apply(path, entries.subList(half, entries.size()));
-
-      assertThat(ShardFixture.text(stored)).isEqualTo(ShardFixture.text(memory.rows));
+      compare(directory.resolve("" + seed), ShardModelTest.LIMITS, ShardModelTest.entries(seed));
+      compare(
+          directory.resolve("shared-" + seed),
+          SharedCursorModelTest.LIMITS,
+          SharedCursorModelTest.entries(seed));
     }
   }
 
+  private static void compare(Path path, ShardLimits limits, List<ByteBuffer> entries)
+      throws Exception {
+    ShardFixture memory = new ShardFixture(limits, new MemoryRows(), Shard.CACHE_BYTES);
+    entries.forEach(memory::apply);
+    int half = entries.size() / 2;
+    apply(path, limits, entries.subList(0, half));
+    MemoryRows stored = apply(path, limits, entries.subList(half, entries.size()));
+
+    assertThat(ShardFixture.text(stored)).isEqualTo(ShardFixture.text(memory.rows));
+  }
+
   /** Opens a store, applies entries, and returns a copy of all rows but the store's own. */
-  private static MemoryRows apply(Path path, List<ByteBuffer> entries) throws Exception {
-    Shard shard = new Shard(ShardModelTest.LIMITS, 0, true);
+  private static MemoryRows apply(Path path, ShardLimits limits, List<ByteBuffer> entries)
+      throws Exception {
+    Shard shard = new Shard(limits, 0, true);
     MemoryRows copy = new MemoryRows();
     try (ShardStore store = TestStores.open(path)) {
       for (ByteBuffer entry : entries) {

@@ -1,0 +1,9 @@
+package io.eventbus.journal;
+
+/** Way in which the consumers of a cursor get its events. */
+public enum CursorMode {
+  /** One consumer at a time, which gets all of them and settles them in their order. */
+  EXCLUSIVE,
+  /** Any number of consumers, each of which takes some of them and settles each by itself. */
+  SHARED
+}

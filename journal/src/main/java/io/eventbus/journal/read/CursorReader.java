@@ -1,0 +1,161 @@
+package io.eventbus.journal.read;
+
+import io.eventbus.journal.ConsumerView;
+import io.eventbus.journal.CursorMode;
+import io.eventbus.journal.CursorView;
+import io.eventbus.journal.DeadEvent;
+import io.eventbus.journal.TakenRun;
+import io.eventbus.journal.rows.RowReader;
+import io.eventbus.journal.rows.RowScan;
+import io.eventbus.journal.state.ConsumerRow;
+import io.eventbus.journal.state.CursorRow;
+import io.eventbus.journal.state.DeadRow;
+import io.eventbus.journal.state.Keys;
+import io.eventbus.journal.state.SharedCounts;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reading cursors, and what belongs to the shared ones. */
+public final class CursorReader {
+  /** Maximum number of rows that are looked at to find the first waiting position of a cursor. */
+  static final int MAX_SCANNED = 10_000;
+
+  private CursorReader() {}
+
+  /** Returns cursors of a journal, sorted by name, from the first one after a name. */
+  public static List<CursorView> cursors(RowReader rows, int journal, String after, int max) {
+    List<CursorView> found = new ArrayList<>();
+    byte[] first = Keys.cursor(journal, after);
+    // The least key behind that of the name.
+    byte[] from = after.isEmpty() ? first : Arrays.copyOf(first, first.length + 1);
+    try (RowScan scan = rows.scan(from, Keys.end(Keys.CURSOR, journal))) {
+      while (found.size() < max && scan.next()) {
+        String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
+        found.add(view(rows, journal, name, CursorRow.decode(scan.value())));
+      }
+    }
+    return found;
+  }
+
+  /** Returns a cursor; null if there is no such cursor. */
+  public static @Nullable CursorView cursor(RowReader rows, int journal, String name) {
+    CursorRow row = row(rows, journal, name);
+    return row == null ? null : view(rows, journal, name, row);
+  }
+
+  private static @Nullable CursorRow row(RowReader rows, int journal, String name) {
+    byte[] value = rows.get(Keys.cursor(journal, name));
+    return value == null ? null : CursorRow.decode(value);
+  }
+
+  private static CursorView view(RowReader rows, int journal, String name, CursorRow row) {
+    SharedCounts shared = row.shared();
+    boolean exclusive = row.mode() == CursorMode.EXCLUSIVE;
+    long floor = exclusive ? row.floor() : oldest(rows, journal, row) - 1;
+    return new CursorView(
+        name,
+        row.filter(),
+        row.mode(),
+        floor,
+        row.epoch(),
+        row.owner(),
+        row.stamp(),
+        exclusive ? floor : shared.head(),
+        shared.consumers(),
+        shared.inFlight(),
+        shared.waiting(),
+        shared.dead(),
+        floor + 1);
+  }
+
+  /** Returns the first position of a shared cursor that is not settled. */
+  private static long oldest(RowReader rows, int journal, CursorRow row) {
+    SharedCounts shared = row.shared();
+    long oldest = shared.head() + 1;
+    if (shared.inFlight() > 0) {
+      for (ConsumerView consumer : consumers(rows, journal, row, 0, Integer.MAX_VALUE)) {
+        if (consumer.events() > 0) {
+          oldest = Math.min(oldest, consumer.oldest());
+        }
+      }
+    }
+    if (shared.dead() > 0) {
+      for (DeadEvent event : deadEvents(rows, journal, row, 0, 1)) {
+        oldest = Math.min(oldest, event.position());
+      }
+    }
+    return shared.waiting() == 0 ? oldest : Math.min(oldest, oldestWaiting(rows, journal, row));
+  }
+
+  private static long oldestWaiting(RowReader rows, int journal, CursorRow row) {
+    long oldest = Long.MAX_VALUE;
+    int scanned = 0;
+    try (RowScan scan =
+        rows.scan(
+            Keys.waitingFrom(journal, row.number(), row.shared().waitingFrom()),
+            Keys.end(Keys.WAITING, journal, row.number()))) {
+      while (scan.next()) {
+        if (++scanned > MAX_SCANNED) {
+          return row.floor() + 1;
+        }
+        oldest = Math.min(oldest, Keys.lastNumber(scan.key()));
+      }
+    }
+    return oldest;
+  }
+
+  /** Returns consumers of a shared cursor, sorted by epoch, from the first one after an epoch. */
+  public static List<ConsumerView> consumers(
+      RowReader rows, int journal, String name, long after, int max) {
+    CursorRow row = row(rows, journal, name);
+    return row == null ? List.of() : consumers(rows, journal, row, after, max);
+  }
+
+  private static List<ConsumerView> consumers(
+      RowReader rows, int journal, CursorRow row, long after, int max) {
+    List<ConsumerView> found = new ArrayList<>();
+    try (RowScan scan =
+        rows.scan(
+            Keys.consumer(journal, row.number(), after + 1),
+            Keys.end(Keys.CONSUMER, journal, row.number()))) {
+      while (found.size() < max && scan.next()) {
+        ConsumerRow consumer = ConsumerRow.decode(scan.value());
+        List<TakenRun> runs = consumer.runs();
+        found.add(
+            new ConsumerView(
+                Keys.lastNumber(scan.key()),
+                consumer.owner(),
+                consumer.events(),
+                runs.isEmpty() ? 0 : runs.get(0).from()));
+      }
+    }
+    return found;
+  }
+
+  /** Returns dead events of a shared cursor, from the first one after a position. */
+  public static List<DeadEvent> deadEvents(
+      RowReader rows, int journal, String name, long after, int max) {
+    CursorRow row = row(rows, journal, name);
+    return row == null ? List.of() : deadEvents(rows, journal, row, after, max);
+  }
+
+  private static List<DeadEvent> deadEvents(
+      RowReader rows, int journal, CursorRow row, long after, int max) {
+    List<DeadEvent> found = new ArrayList<>();
+    try (RowScan scan =
+        rows.scan(
+            Keys.dead(journal, row.number(), after + 1),
+            Keys.end(Keys.DEAD, journal, row.number()))) {
+      while (found.size() < max && scan.next()) {
+        DeadRow dead = DeadRow.decode(scan.value());
+        found.add(
+            new DeadEvent(
+                Keys.lastNumber(scan.key()), dead.attempts(), dead.reason(), dead.stamp()));
+      }
+    }
+    return found;
+  }
+}

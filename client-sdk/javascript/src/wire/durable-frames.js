@@ -1,5 +1,5 @@
 import { atLeast, frame, symbol } from './frames.js';
-import { CONSUME_MODES, CONSUME_STARTS, TRUNCATED_REASONS } from './names.js';
+import { CONSUME_MODES, CONSUME_STARTS, SETTLE_OUTCOMES, TRUNCATED_REASONS } from './names.js';
 import { Reader } from './reader.js';
 import * as TYPE from './type.js';
 
@@ -19,6 +19,13 @@ import * as TYPE from './type.js';
  * @property {typeof CONSUME_STARTS[number]} otherStart start in another creation
  * @property {number} otherFrom as `from`
  *
+ * @typedef {object} Settlement
+ * @property {number} from first position
+ * @property {typeof SETTLE_OUTCOMES[number]} outcome
+ * @property {number} attempt that of the Feed
+ * @property {number} delayMillis of RETRY; -1 for the bus's
+ * @property {string} reason of RETRY and REJECT
+ *
  * @typedef {object} Ask
  * @property {number} id
  * @property {string} journal empty for that of the topic
@@ -29,9 +36,10 @@ import * as TYPE from './type.js';
 
 /**
  * @param {Consume} consume
+ * @param {number[]} [limits] maxEvents, ackTimeoutMillis and maxAttempts of the mode SHARED, each 0 for the bus's; for others nothing, which is 0
  * @returns {Uint8Array} frame 016
  */
-export const encodeConsume = ({ id, filter, journal, name, mode, start, from, limit, creation, otherStart, otherFrom }) => frame(TYPE.CONSUME, body => {
+export const encodeConsume = ({ id, filter, journal, name, mode, start, from, limit, creation, otherStart, otherFrom }, limits = []) => frame(TYPE.CONSUME, body => {
   body.long(id);
   body.string(filter);
   body.string(journal);
@@ -43,6 +51,7 @@ export const encodeConsume = ({ id, filter, journal, name, mode, start, from, li
   body.long(creation);
   body.long(CONSUME_STARTS.indexOf(otherStart));
   body.long(otherFrom);
+  limits.forEach(body.long, body);
 });
 
 /**
@@ -57,6 +66,26 @@ export const encodeSettle = (id, upTo, confirm, creation) => frame(TYPE.SETTLE, 
   body.long(upTo);
   body.boolean(confirm);
   body.long(creation);
+});
+
+/**
+ * @param {number} id of the consumer
+ * @param {number} upTo the last position
+ * @param {boolean} confirm whether the bus is to answer
+ * @param {number} creation of the journal; 0 for any
+ * @param {Settlement} settlement of events of a shared subscription
+ * @returns {Uint8Array} frame 018
+ */
+export const encodeSharedSettle = (id, upTo, confirm, creation, { from, outcome, attempt, delayMillis, reason }) => frame(TYPE.SETTLE, body => {
+  body.long(id);
+  body.long(upTo);
+  body.boolean(confirm);
+  body.long(creation);
+  body.long(from);
+  body.long(SETTLE_OUTCOMES.indexOf(outcome));
+  body.long(attempt);
+  body.long(delayMillis);
+  body.string(reason);
 });
 
 /**
@@ -92,6 +121,7 @@ export const encodeAsk = ({ id, journal, topic, name, time }) => frame(TYPE.ASK,
  * @property {number} head last position of the journal
  * @property {number} start of the Deliver frames in the message
  * @property {number} end behind them
+ * @property {number} attempt number of this delivery of the events, of a shared subscription; else 0
  */
 
 /**
@@ -104,7 +134,10 @@ export function decodeFeed(body) {
   const to = atLeast(body, 'to', from - 1);
   const head = atLeast(body, 'head', to);
   const length = body.length('frames');
-  return { id, from, to, head, start: body.at, end: body.at + length };
+  const start = body.at;
+  const end = start + length;
+  body.at = end;
+  return { id, from, to, head, start, end, attempt: body.done ? 0 : atLeast(body, 'attempt', 0) };
 }
 
 /**

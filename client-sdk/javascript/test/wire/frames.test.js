@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { encodeAuthenticate, encodeChangeBusFailed, encodeCredit, encodeHello, encodeId, encodeSubscribe, publishTail } from '../../src/wire/frames.js';
 import { encodeCapacity, encodeCancel, encodeFailure, encodeRegister, encodeReply, encodeRequest } from '../../src/wire/call-frames.js';
-import { decodeFeed, eachDeliver, encodeAsk, encodeConsume, encodeConsumerCredit, encodeSettle } from '../../src/wire/durable-frames.js';
+import { decodeFeed, eachDeliver, encodeAsk, encodeConsume, encodeConsumerCredit, encodeSettle, encodeSharedSettle } from '../../src/wire/durable-frames.js';
 import { Deliver } from '../../src/wire/deliver.js';
 import { Reader } from '../../src/wire/reader.js';
 import { PublishFrame } from '../../src/frame.js';
@@ -57,8 +57,9 @@ const ENCODED = {
     call: 1, service: 'orders', method: 'total', priority: 'NORMAL', timeoutMillis: 2000, waitMillis: 0, idempotent: true, attempt: 0, member: 0n, schema: 0n,
   }, eventBytes('{"order":7}', { publishedAt: 1763712000000000 }))),
   Capacity: encodeCapacity(3, 0),
-  Consume: encodeConsume({ id: 4, filter: 'orders.>', journal: 'shop', name: 'billing', mode: 'EXCLUSIVE', start: 'FIRST', from: 0, limit: 1048576, creation: 79, otherStart: 'FIRST', otherFrom: 0 }),
-  Settle: encodeSettle(4, 45, true, 79),
+  Consume: encodeConsume({ id: 4, filter: 'orders.>', journal: 'shop', name: 'billing', mode: 'SHARED', start: 'FIRST', from: 0, limit: 1048576, creation: 79, otherStart: 'FIRST', otherFrom: 0 },
+    [50, 60000, 5]),
+  Settle: encodeSharedSettle(4, 45, true, 79, { from: 43, outcome: 'RETRY', attempt: 1, delayMillis: 5000, reason: 'busy' }),
   Ask: encodeAsk({ id: 79, journal: 'shop', topic: 'orders.new', name: 'billing', time: 1763712000000000 }),
 };
 
@@ -109,6 +110,18 @@ test('answers of a member are read as they were written', () => {
   });
   assert.deepEqual(failed.record, { call: '-8', code: 'FAILED', message: 'no order 7', executed: 'YES', member: '0', type: 'NoSuchOrder', retryAfterMillis: '5', details: 'Nw==', more: false });
   assert.deepEqual(cancel.record, { call: '9', reason: '' });
+});
+
+test('a consumer that is not shared leaves out the fields that shared ones have', () => {
+  const settle = encodeSettle(4, 45, true, 79);
+  const page = examples().find(one => one.name === 'Settle').bytes;
+  const shared = new Reader().wrap(page);
+  shared.int('typeCode');
+  shared.length('body');
+  const own = new Reader().wrap(settle);
+  own.int('typeCode');
+  const length = own.length('body');
+  assert.equal(hex(settle.subarray(own.at)), hex(page.subarray(shared.at, shared.at + length)));
 });
 
 test('a Hello with all fields has the bytes of the vector', { skip: !hasVectors && 'the conformance kit is not here' }, () => {

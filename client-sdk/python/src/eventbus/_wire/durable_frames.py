@@ -10,9 +10,10 @@ from .call_frames import BYTES
 from .call_frames import RECORDS as OTHER_RECORDS
 from .codec import Reader, frames, text, varint
 from .events import Delivery, DeliveryReader
-from .records import BOOLEAN, DELIVER, LONG, POSITION, STRING, TOPIC, Kind, Record, enum_kind, record_field
+from .records import BOOLEAN, DELIVER, INT, LONG, POSITION, STRING, TOPIC, Kind, Record, enum_kind, record_field
 
 MAX_JOURNAL_BYTES = 128
+MAX_REASON_BYTES = 256
 
 
 class ConsumeMode(IntEnum):
@@ -21,6 +22,24 @@ class ConsumeMode(IntEnum):
     UNKNOWN = 0
     #: One consumer gets all of them; others stand by.
     EXCLUSIVE = 1
+    #: Each consumer gets some of them.
+    SHARED = 2
+
+
+class SettleOutcome(IntEnum):
+    """Outcome of events that a consumer of a shared subscription has got."""
+
+    UNKNOWN = 0
+    #: They are handled, and do not come again.
+    DONE = 1
+    #: They come again, later.
+    RETRY = 2
+    #: They do not come again, and are kept as dead.
+    REJECT = 3
+    #: They go to another consumer at once; this delivery does not count.
+    RELEASE = 4
+    #: They stay with the consumer: its time for them begins again.
+    EXTEND = 5
 
 
 class ConsumeStart(IntEnum):
@@ -67,10 +86,20 @@ def _first(r: Reader, name: str) -> int:
     return _check(r, name, at, r.long(name), 1)
 
 
+def _at_least(least: int) -> Kind:
+    def read(r: Reader, name: str) -> int:
+        at = r.pos
+        return _check(r, name, at, INT.read(r, name), least)
+
+    return Kind(INT.write, read)
+
+
 FIRST_POSITION = Kind(POSITION.write, _first)
+COUNT, DELAY = _at_least(0), _at_least(-1)
+REASON_TEXT = Kind(STRING.write, lambda r, name: r.string(name, MAX_REASON_BYTES))
 NAME = Kind(STRING.write, lambda r, name: r.string(name, MAX_JOURNAL_BYTES))
 MODE, START = enum_kind(ConsumeMode, True), enum_kind(ConsumeStart, True)
-REASON = enum_kind(TruncatedReason, True)
+REASON, OUTCOME = enum_kind(TruncatedReason, True), enum_kind(SettleOutcome, True)
 
 
 @dataclass(frozen=True)
@@ -95,6 +124,12 @@ class Consume(Record):
     #: Start in another creation.
     other_start: ConsumeStart = record_field("otherStart", START, ConsumeStart.UNKNOWN)
     other_first: int = record_field("otherFrom", POSITION, 0)
+    #: Of SHARED: events that are not settled at most; 0 for the bus's number.
+    max_events: int = record_field("maxEvents", COUNT, 0)
+    #: Of SHARED; 0 for the bus's.
+    ack_timeout_millis: int = record_field("ackTimeoutMillis", COUNT, 0)
+    #: Of SHARED; 0 for the bus's.
+    max_attempts: int = record_field("maxAttempts", COUNT, 0)
 
 
 @dataclass(frozen=True)
@@ -109,6 +144,8 @@ class Feed(Record):
     #: The last position of the journal.
     head: int = record_field("head", POSITION)
     frames: bytes = record_field("frames", BYTES)
+    #: Of SHARED: number of this delivery of each event; else 0.
+    attempt: int = record_field("attempt", COUNT, 0)
 
     @classmethod
     def read(cls, r: Reader) -> Feed:
@@ -122,7 +159,7 @@ class Feed(Record):
 
 @dataclass(frozen=True)
 class Settle(Record):
-    """018: every event up to a position is handled."""
+    """018: every event up to a position is handled; of a shared subscription, what becomes of some events."""
 
     CODE = 18
     id: int = record_field("id", LONG)
@@ -130,6 +167,23 @@ class Settle(Record):
     confirm: bool = record_field("confirm", BOOLEAN)
     #: Creation of the journal whose events are settled; 0 for any.
     creation: int = record_field("creation", POSITION, 0)
+    #: Of SHARED: the first position; else 0.
+    first: int = record_field("from", POSITION, 0)
+    outcome: SettleOutcome = record_field("outcome", OUTCOME, SettleOutcome.DONE)
+    #: Of SHARED: that of the Feed; else 0.
+    attempt: int = record_field("attempt", COUNT, 0)
+    #: Of RETRY; -1 for the bus's.
+    delay_millis: int = record_field("delayMillis", DELAY, -1)
+    #: Of RETRY and REJECT.
+    reason: str = record_field("reason", REASON_TEXT, "")
+
+    @classmethod
+    def read(cls, r: Reader) -> Settle:
+        """Reads the fields, and checks that the range does not end before it begins."""
+        at = r.pos
+        settle = super().read(r)
+        _check(r, "Settle.upTo", at, settle.up_to, settle.first)
+        return settle
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import io.eventbus.schema.Consume;
 import io.eventbus.schema.ConsumeMode;
 import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.Settle;
+import io.eventbus.schema.SettleOutcome;
 import io.eventbus.schema.Told;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
@@ -52,7 +53,10 @@ public final class DurableFrames {
         in.readOffset("Consume.limit"),
         in.atEnd() ? 0 : in.readOffset("Consume.creation"),
         in.atEnd() ? ConsumeStart.UNKNOWN : start(in, "Consume.otherStart"),
-        in.atEnd() ? 0 : in.readOffset("Consume.otherFrom"));
+        in.atEnd() ? 0 : in.readOffset("Consume.otherFrom"),
+        in.atEnd() ? 0 : in.readCount("Consume.maxEvents"),
+        in.atEnd() ? 0 : in.readCount("Consume.ackTimeoutMillis"),
+        in.atEnd() ? 0 : in.readCount("Consume.maxAttempts"));
   }
 
   private static ConsumeStart start(BodyReader in, String field) {
@@ -65,15 +69,59 @@ public final class DurableFrames {
    * @param buf holds the body
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @return the record; upTo is 1 or more
+   * @return the record; upTo is 1 or more, from is at most upTo; an outcome that this version does
+   *     not know is UNKNOWN
    */
   public static Settle settle(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
+    long id = in.readLong("Settle.id");
+    long upTo = readPosition(in, "Settle.upTo");
     return new Settle(
-        in.readLong("Settle.id"),
-        readPosition(in, "Settle.upTo"),
+        id,
+        upTo,
         in.readBoolean("Settle.confirm"),
-        in.atEnd() ? 0 : in.readOffset("Settle.creation"));
+        in.atEnd() ? 0 : in.readOffset("Settle.creation"),
+        in.atEnd() ? 0 : settledFrom(in, upTo),
+        in.atEnd() ? SettleOutcome.DONE : outcome(in),
+        in.atEnd() ? 0 : in.readCount("Settle.attempt"),
+        in.atEnd() ? -1 : delay(in),
+        in.atEnd() ? "" : in.readString("Settle.reason", FrameLimits.MAX_REASON_BYTES));
+  }
+
+  private static long settledFrom(BodyReader in, long upTo) {
+    int at = in.position();
+    long from = in.readOffset("Settle.from");
+    if (from > upTo) {
+      throw in.malformed("Settle.from", at, from, "at most " + upTo);
+    }
+    return from;
+  }
+
+  private static SettleOutcome outcome(BodyReader in) {
+    return ControlFrames.symbol(
+        in, "Settle.outcome", SettleOutcome.values(), SettleOutcome.UNKNOWN);
+  }
+
+  private static int delay(BodyReader in) {
+    int at = in.position();
+    int millis = in.readInt("Settle.delayMillis");
+    if (millis < -1) {
+      throw in.malformed("Settle.delayMillis", at, millis, "at least -1");
+    }
+    return millis;
+  }
+
+  /**
+   * Makes the {@code Settle} of a consumer that gets all events of its subscription.
+   *
+   * @param id the consumer
+   * @param upTo a position
+   * @param confirm whether the bus is to answer
+   * @param creation of the journal; 0 for any
+   * @return a new record
+   */
+  public static Settle settleUpTo(long id, long upTo, boolean confirm, long creation) {
+    return new Settle(id, upTo, confirm, creation, 0L, SettleOutcome.DONE, 0, -1, "");
   }
 
   /**
@@ -142,39 +190,56 @@ public final class DurableFrames {
    * @param to the last one
    * @param head the last position of the journal
    * @param frameBytes bytes of the {@code Deliver} frames in it
+   * @param attempt number of the delivery; 0 for none, which takes no byte
    * @return bytes of the frame
    */
-  public static int feedSize(long id, long from, long to, long head, int frameBytes) {
-    int body = feedBodySize(id, from, to, head, frameBytes);
+  public static int feedSize(long id, long from, long to, long head, int frameBytes, int attempt) {
+    int body = feedBodySize(id, from, to, head, frameBytes, attempt);
     return Frames.headSize(TypeCode.FEED, body) + body;
   }
 
-  private static int feedBodySize(long id, long from, long to, long head, int frameBytes) {
+  private static int feedBodySize(
+      long id, long from, long to, long head, int frameBytes, int attempt) {
     return Varint.size(id)
         + Varint.size(from)
         + Varint.size(to)
         + Varint.size(head)
         + Varint.size(frameBytes)
-        + frameBytes;
+        + frameBytes
+        + (attempt == 0 ? 0 : Varint.size(attempt));
   }
 
   /**
-   * Writes the part of a {@code Feed} before its {@code Deliver} frames, which have to follow.
+   * Writes the part of a {@code Feed} before its {@code Deliver} frames, which have to follow, and
+   * then the attempt, see {@link #writeAttempt}.
    *
-   * @param out has room for {@link #feedSize} bytes, less those of the frames, at its position
+   * @param out has room for {@link #feedSize} bytes, less those of what follows, at its position
    * @param id the consumer
    * @param from the first position that it covers
    * @param to the last one, from - 1 for none
    * @param head the last position of the journal
    * @param frameBytes bytes of the frames
+   * @param attempt number of the delivery; 0 for none
    */
   public static void writeFeedHead(
-      ByteBuffer out, long id, long from, long to, long head, int frameBytes) {
-    Frames.writeHead(out, TypeCode.FEED, feedBodySize(id, from, to, head, frameBytes));
+      ByteBuffer out, long id, long from, long to, long head, int frameBytes, int attempt) {
+    Frames.writeHead(out, TypeCode.FEED, feedBodySize(id, from, to, head, frameBytes, attempt));
     Varint.write(out, id);
     Varint.write(out, from);
     Varint.write(out, to);
     Varint.write(out, head);
     Varint.write(out, frameBytes);
+  }
+
+  /**
+   * Writes the end of a {@code Feed}, behind its frames.
+   *
+   * @param out has room for it at its position
+   * @param attempt as in the head; of 0 nothing is written, which is the same
+   */
+  public static void writeAttempt(ByteBuffer out, int attempt) {
+    if (attempt != 0) {
+      Varint.write(out, attempt);
+    }
   }
 }

@@ -16,6 +16,7 @@ public final class FeedView {
   private long head;
   private int framesStart;
   private int framesEnd;
+  private int attempt;
 
   /** Creates an empty view. */
   public FeedView() {}
@@ -37,6 +38,8 @@ public final class FeedView {
     int length = in.readLength("Feed.frames", Integer.MAX_VALUE);
     framesStart = in.position();
     framesEnd = framesStart + length;
+    in.position(framesEnd);
+    attempt = in.atEnd() ? 0 : in.readCount("Feed.attempt");
   }
 
   /**
@@ -91,5 +94,14 @@ public final class FeedView {
    */
   public int framesEnd() {
     return framesEnd;
+  }
+
+  /**
+   * Returns the number of this delivery of each event.
+   *
+   * @return 1 or more for a shared subscription, else 0
+   */
+  public int attempt() {
+    return attempt;
   }
 }

@@ -32,6 +32,9 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** Maximum size of the name of a journal or durable subscription, in bytes of UTF-8. */
   public static final int MAX_JOURNAL_BYTES = 128;
 
+  /** Maximum size of the reason of a Settle, in bytes of UTF-8. */
+  public static final int MAX_REASON_BYTES = 256;
+
   /** Maximum number of attributes in Hello. */
   public static final int MAX_ATTRIBUTES = 64;
 

@@ -506,25 +506,7 @@ public final class Frames {
    * @return bytes of the frame
    */
   public static int singleDeliverSize(DeliverView deliver, EventCursor event) {
-    int body = singleDeliverBodySize(deliver, event);
-    return headSize(TypeCode.DELIVER, body) + body;
-  }
-
-  private static int singleDeliverBodySize(DeliverView deliver, EventCursor event) {
-    return Varint.size(deliver.topicLength())
-        + deliver.topicLength()
-        + Varint.size(deliver.producer())
-        + Varint.size(deliver.sequence() + event.index())
-        + Varint.size(deliver.schema())
-        + Varint.size(deliver.receivedAt())
-        + Varint.size(offsetOf(deliver, event))
-        + EventBlocks.blockSize(1, event.eventEnd() - event.eventStart())
-        + groupsSize(deliver.groupArray(), deliver.groupCount())
-        + originSize(deliver, event.index());
-  }
-
-  private static long offsetOf(DeliverView deliver, EventCursor event) {
-    return deliver.offset() < 0 ? deliver.offset() : deliver.offset() + event.index();
+    return partialDeliverSize(deliver, event.index(), 1, event.eventEnd() - event.eventStart());
   }
 
   /**
@@ -537,23 +519,75 @@ public final class Frames {
    */
   public static void writeSingleDeliver(
       ByteBuffer out, ByteBuffer in, DeliverView deliver, EventCursor event) {
-    int eventBytes = event.eventEnd() - event.eventStart();
-    writeHead(out, TypeCode.DELIVER, singleDeliverBodySize(deliver, event));
+    int bytes = event.eventEnd() - event.eventStart();
+    writePartialDeliver(out, in, deliver, event.index(), 1, event.eventStart(), bytes);
+  }
+
+  /**
+   * Measures a {@code Deliver} with some events of another that lie next to each other.
+   *
+   * @param deliver the source of the events; its head is copied
+   * @param index number of the first of them in the source, from 0
+   * @param count how many they are
+   * @param eventBytes bytes of these events
+   * @return bytes of the frame
+   */
+  public static int partialDeliverSize(DeliverView deliver, int index, int count, int eventBytes) {
+    int body = partialDeliverBodySize(deliver, index, count, eventBytes);
+    return headSize(TypeCode.DELIVER, body) + body;
+  }
+
+  private static int partialDeliverBodySize(
+      DeliverView deliver, int index, int count, int eventBytes) {
+    return Varint.size(deliver.topicLength())
+        + deliver.topicLength()
+        + Varint.size(deliver.producer())
+        + Varint.size(deliver.sequence() + index)
+        + Varint.size(deliver.schema())
+        + Varint.size(deliver.receivedAt())
+        + Varint.size(offsetOf(deliver, index))
+        + EventBlocks.blockSize(count, eventBytes)
+        + groupsSize(deliver.groupArray(), deliver.groupCount())
+        + originSize(deliver, index);
+  }
+
+  private static long offsetOf(DeliverView deliver, int index) {
+    return deliver.offset() < 0 ? deliver.offset() : deliver.offset() + index;
+  }
+
+  /**
+   * Writes a {@code Deliver} with some events of another that lie next to each other.
+   *
+   * @param out has room for {@link #partialDeliverSize} bytes at its position
+   * @param in the buffer that {@code deliver} was read from
+   * @param deliver the source of the events
+   * @param index number of the first of them in the source, from 0
+   * @param count how many they are
+   * @param from index of their first byte in the buffer
+   * @param eventBytes bytes of these events
+   */
+  public static void writePartialDeliver(
+      ByteBuffer out,
+      ByteBuffer in,
+      DeliverView deliver,
+      int index,
+      int count,
+      int from,
+      int eventBytes) {
+    writeHead(out, TypeCode.DELIVER, partialDeliverBodySize(deliver, index, count, eventBytes));
     Varint.write(out, deliver.topicLength());
-    out.put(out.position(), in, deliver.topicStart(), deliver.topicLength());
-    out.position(out.position() + deliver.topicLength());
+    copy(out, in, deliver.topicStart(), deliver.topicLength());
     Varint.write(out, deliver.producer());
-    Varint.write(out, deliver.sequence() + event.index());
+    Varint.write(out, deliver.sequence() + index);
     Varint.write(out, deliver.schema());
     Varint.write(out, deliver.receivedAt());
-    Varint.write(out, offsetOf(deliver, event));
-    Varint.write(out, -1);
+    Varint.write(out, offsetOf(deliver, index));
+    Varint.write(out, -(long) count);
     Varint.write(out, eventBytes);
-    out.put(out.position(), in, event.eventStart(), eventBytes);
-    out.position(out.position() + eventBytes);
+    copy(out, in, from, eventBytes);
     out.put((byte) 0);
     writeDeliverTail(out, deliver.groupArray(), deliver.groupCount());
-    writeOrigin(out, deliver, event.index());
+    writeOrigin(out, deliver, index);
   }
 
   /**

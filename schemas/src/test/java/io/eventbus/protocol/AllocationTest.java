@@ -76,8 +76,9 @@ class AllocationTest {
   /** Does what a bus does with a stored Deliver, and a consumer with the Feed. */
   private void feed(ByteBuffer out, int size) {
     int start = out.position();
-    DurableFrames.writeFeedHead(out, 4, 1, EVENTS, EVENTS, size);
+    DurableFrames.writeFeedHead(out, 4, 1, EVENTS, EVENTS, size, 2);
     Frames.copy(out, out, 0, size);
+    DurableFrames.writeAttempt(out, 2);
     Frames.writeConfirm(out, out, deliver.topicStart(), deliver.topicLength(), 7, -1, 9, false, 8);
     frames.wrap(out, start, out.position());
     if (!frames.next()) {

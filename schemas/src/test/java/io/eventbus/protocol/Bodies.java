@@ -40,6 +40,7 @@ import io.eventbus.schema.Register;
 import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
 import io.eventbus.schema.Settle;
+import io.eventbus.schema.SettleOutcome;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Told;
 import io.eventbus.schema.Truncated;
@@ -120,6 +121,7 @@ final class Bodies {
             Subscribe.class,
             Told.class,
             Truncated.class,
+            SettleOutcome.class,
             TruncatedReason.class,
             Unregister.class,
             Unsubscribe.class,
@@ -264,7 +266,8 @@ final class Bodies {
     view.read(buf, from, to);
     byte[] frames = new byte[view.framesEnd() - view.framesStart()];
     buf.get(view.framesStart(), frames);
-    return new Feed(view.id(), view.from(), view.to(), view.head(), ByteBuffer.wrap(frames));
+    return new Feed(
+        view.id(), view.from(), view.to(), view.head(), ByteBuffer.wrap(frames), view.attempt());
   }
 
   static Invoke invoke(ByteBuffer buf, int from, int to) {

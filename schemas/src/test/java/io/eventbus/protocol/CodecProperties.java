@@ -159,22 +159,51 @@ class CodecProperties {
     Frames.writeSingleDeliver(out, ByteBuffer.wrap(body), view, cursor);
 
     assertThat(out.hasRemaining()).isFalse();
+    assertIsPart(out.array(), deliver, index, 1);
+  }
+
+  @Property
+  void someEventsOfADeliverKeepTheHeadAndTheirNumbers(
+      @ForAll("delivers") Deliver deliver,
+      @ForAll @IntRange(max = 7) int n,
+      @ForAll @IntRange(max = 7) int m) {
+    int index = n % deliver.getEvents().size();
+    int count = 1 + m % (deliver.getEvents().size() - index);
+    byte[] body = Bodies.avro(deliver);
+    DeliverView view = new DeliverView();
+    view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT);
+    EventCursor cursor = view.events();
+    int from = 0;
+    for (int i = 0; i < index + count; i++) {
+      assertThat(cursor.next()).isTrue();
+      from = i == index ? cursor.eventStart() : from;
+    }
+    int bytes = cursor.eventEnd() - from;
+    ByteBuffer out = ByteBuffer.allocate(Frames.partialDeliverSize(view, index, count, bytes));
+
+    Frames.writePartialDeliver(out, ByteBuffer.wrap(body), view, index, count, from, bytes);
+
+    assertThat(out.hasRemaining()).isFalse();
+    assertIsPart(out.array(), deliver, index, count);
+  }
+
+  private static void assertIsPart(byte[] frame, Deliver whole, int index, int count) {
     Deliver expected =
         new Deliver(
-            deliver.getTopic(),
-            deliver.getProducer(),
-            deliver.getSequence() + index,
-            deliver.getSchema$(),
-            deliver.getReceivedAt(),
-            deliver.getOffset() < 0 ? deliver.getOffset() : deliver.getOffset() + index,
-            List.of(deliver.getEvents().get(index)),
-            deliver.getGroups(),
-            deliver.getOriginProducer(),
-            hasOrigin(deliver) ? deliver.getOriginSequence() + index : 0L);
-    byte[] single = Bodies.bodyOf(TypeCode.DELIVER, out.array());
-    single = hasOrigin(deliver) ? single : withOrigin(single);
-    assertThat(Bodies.avro(Deliver.getClassSchema(), single)).isEqualTo(expected);
-    assertThat(Bodies.read(TypeCode.DELIVER, single)).isEqualTo(expected);
+            whole.getTopic(),
+            whole.getProducer(),
+            whole.getSequence() + index,
+            whole.getSchema$(),
+            whole.getReceivedAt(),
+            whole.getOffset() < 0 ? whole.getOffset() : whole.getOffset() + index,
+            whole.getEvents().subList(index, index + count),
+            whole.getGroups(),
+            whole.getOriginProducer(),
+            hasOrigin(whole) ? whole.getOriginSequence() + index : 0L);
+    byte[] part = Bodies.bodyOf(TypeCode.DELIVER, frame);
+    part = hasOrigin(whole) ? part : withOrigin(part);
+    assertThat(Bodies.avro(Deliver.getClassSchema(), part)).isEqualTo(expected);
+    assertThat(Bodies.read(TypeCode.DELIVER, part)).isEqualTo(expected);
   }
 
   @Property

@@ -13,6 +13,7 @@ import io.eventbus.schema.Credit;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Event;
+import io.eventbus.schema.Feed;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Hello;
@@ -21,6 +22,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Publish;
 import io.eventbus.schema.Settle;
+import io.eventbus.schema.SettleOutcome;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
@@ -121,14 +123,48 @@ class ControlFramesTest {
 
   @Test
   void aConsumeAndASettleMayEndBeforeTheCreation() {
-    Consume whole = consume(5L, ConsumeStart.FIRST, 6L);
-    assertEnds(TypeCode.CONSUME, whole, 1, consume(5L, ConsumeStart.FIRST, 0L));
-    assertEnds(TypeCode.CONSUME, whole, 2, consume(5L, ConsumeStart.UNKNOWN, 0L));
-    assertEnds(TypeCode.CONSUME, whole, 3, consume(0L, ConsumeStart.UNKNOWN, 0L));
-    assertEnds(TypeCode.SETTLE, new Settle(1L, 2L, true, 3L), 1, new Settle(1L, 2L, true, 0L));
+    Consume whole = consume(5L, ConsumeStart.FIRST, 6L, 7, 8, 9);
+    assertEnds(TypeCode.CONSUME, whole, 1, consume(5L, ConsumeStart.FIRST, 6L, 7, 8, 0));
+    assertEnds(TypeCode.CONSUME, whole, 2, consume(5L, ConsumeStart.FIRST, 6L, 7, 0, 0));
+    assertEnds(TypeCode.CONSUME, whole, 3, consume(5L, ConsumeStart.FIRST, 6L, 0, 0, 0));
+    assertEnds(TypeCode.CONSUME, whole, 4, consume(5L, ConsumeStart.FIRST, 0L, 0, 0, 0));
+    assertEnds(TypeCode.CONSUME, whole, 5, consume(5L, ConsumeStart.UNKNOWN, 0L, 0, 0, 0));
+    assertEnds(TypeCode.CONSUME, whole, 6, consume(0L, ConsumeStart.UNKNOWN, 0L, 0, 0, 0));
+    Settle settle = new Settle(1L, 9L, true, 3L, 4L, SettleOutcome.REJECT, 5, 6, "r");
+    assertEnds(
+        TypeCode.SETTLE,
+        settle,
+        2,
+        new Settle(1L, 9L, true, 3L, 4L, SettleOutcome.REJECT, 5, 6, ""));
+    assertEnds(
+        TypeCode.SETTLE,
+        settle,
+        3,
+        new Settle(1L, 9L, true, 3L, 4L, SettleOutcome.REJECT, 5, -1, ""));
+    assertEnds(
+        TypeCode.SETTLE,
+        settle,
+        4,
+        new Settle(1L, 9L, true, 3L, 4L, SettleOutcome.REJECT, 0, -1, ""));
+    assertEnds(
+        TypeCode.SETTLE,
+        settle,
+        5,
+        new Settle(1L, 9L, true, 3L, 4L, SettleOutcome.DONE, 0, -1, ""));
+    assertEnds(TypeCode.SETTLE, settle, 6, DurableFrames.settleUpTo(1L, 9L, true, 3L));
+    assertEnds(TypeCode.SETTLE, settle, 7, DurableFrames.settleUpTo(1L, 9L, true, 0L));
+    ByteBuffer frames = ByteBuffer.wrap(new byte[] {7});
+    assertEnds(
+        TypeCode.FEED, new Feed(1L, 2L, 3L, 4L, frames, 5), 1, new Feed(1L, 2L, 3L, 4L, frames, 0));
   }
 
-  private static Consume consume(long creation, ConsumeStart otherStart, long otherFrom) {
+  private static Consume consume(
+      long creation,
+      ConsumeStart otherStart,
+      long otherFrom,
+      int maxEvents,
+      int ackTimeout,
+      int attempts) {
     return new Consume(
         1L,
         "f",
@@ -140,7 +176,10 @@ class ControlFramesTest {
         4L,
         creation,
         otherStart,
-        otherFrom);
+        otherFrom,
+        maxEvents,
+        ackTimeout,
+        attempts);
   }
 
   @Test
@@ -204,7 +243,10 @@ class ControlFramesTest {
                 0L,
                 0L,
                 ConsumeStart.UNKNOWN,
-                0L));
+                0L,
+                0,
+                0,
+                0));
     assertThat(Bodies.read(TypeCode.TRUNCATED, new byte[] {0, 2, 2, 126}))
         .isEqualTo(new Truncated(0L, 1L, 1L, TruncatedReason.UNKNOWN));
   }
@@ -254,7 +296,12 @@ class ControlFramesTest {
             "STORE_FULL",
             "UNAVAILABLE",
             "NO_JOURNAL");
-    assertThat(ConsumeMode.values()).extracting(Enum::name).startsWith("UNKNOWN", "EXCLUSIVE");
+    assertThat(ConsumeMode.values())
+        .extracting(Enum::name)
+        .startsWith("UNKNOWN", "EXCLUSIVE", "SHARED");
+    assertThat(SettleOutcome.values())
+        .extracting(Enum::name)
+        .startsWith("UNKNOWN", "DONE", "RETRY", "REJECT", "RELEASE", "EXTEND");
     assertThat(ConsumeStart.values())
         .extracting(Enum::name)
         .startsWith("UNKNOWN", "FIRST", "NEW", "LATEST_VALUES", "POSITION", "TIME");

@@ -12,6 +12,8 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Request;
+import io.eventbus.schema.Settle;
+import io.eventbus.schema.SettleOutcome;
 import io.eventbus.schema.Truncated;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -35,7 +37,7 @@ final class Differential {
       return false;
     }
     // Zeros at the end are null, BLOCK, "" and empty: the defaults of fields that are missing.
-    byte[] whole = Arrays.copyOf(body, body.length + 8);
+    byte[] whole = Arrays.copyOf(body, body.length + 9);
     SpecificRecord theirs;
     try {
       theirs = Bodies.avroPrefix(ours.getSchema(), whole);
@@ -47,6 +49,7 @@ final class Differential {
           || ours instanceof Invoke
           || ours instanceof Failure
           || ours instanceof Consume
+          || ours instanceof Settle
           || ours instanceof Truncated) {
         // A symbol that this version does not know; the library gives up, we take the default.
         return true;
@@ -64,6 +67,12 @@ final class Differential {
     }
     if (ours instanceof Register register && register.getOverflow() == Overflow.DROP_OLDEST) {
       ((Register) theirs).setOverflow(Overflow.DROP_OLDEST);
+    }
+    if (ours instanceof Settle settle && settle.getDelayMillis() == -1) {
+      ((Settle) theirs).setDelayMillis(-1);
+    }
+    if (ours instanceof Settle settle && settle.getOutcome() == SettleOutcome.DONE) {
+      ((Settle) theirs).setOutcome(SettleOutcome.DONE);
     }
     assertThat(ours).isEqualTo(theirs);
     return true;

@@ -14,6 +14,7 @@ import io.eventbus.schema.Event;
 import io.eventbus.schema.Feed;
 import io.eventbus.schema.Publish;
 import io.eventbus.schema.Settle;
+import io.eventbus.schema.SettleOutcome;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
 import java.nio.ByteBuffer;
@@ -24,28 +25,34 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DurableFramesTest {
   private static final String LONGEST = "x".repeat(FrameLimits.MAX_JOURNAL_BYTES);
 
   @ParameterizedTest
-  @ValueSource(longs = {1, 64, 1L << 40, Long.MAX_VALUE - 10})
-  void aFeedIsWrittenAroundReadyFrames(long from) {
+  @CsvSource({"1, 0", "1, 1", "64, 63", "1099511627776, 64", "9223372036854775797, 2147483647"})
+  void aFeedIsWrittenAroundReadyFrames(long from, int attempt) {
     byte[] deliver = ProtocolDocument.frame(TypeCode.DELIVER);
     ByteBuffer out =
-        ByteBuffer.allocate(DurableFrames.feedSize(4, from, from + 3, from + 9, deliver.length));
+        ByteBuffer.allocate(
+            DurableFrames.feedSize(4, from, from + 3, from + 9, deliver.length, attempt));
 
-    DurableFrames.writeFeedHead(out, 4, from, from + 3, from + 9, deliver.length);
+    DurableFrames.writeFeedHead(out, 4, from, from + 3, from + 9, deliver.length, attempt);
     out.put(deliver);
+    DurableFrames.writeAttempt(out, attempt);
 
     assertThat(out.hasRemaining()).isFalse();
-    Feed feed = new Feed(4L, from, from + 3, from + 9, ByteBuffer.wrap(deliver));
-    assertThat(out.array()).isEqualTo(ControlFrames.encode(TypeCode.FEED, feed));
+    Feed feed = new Feed(4L, from, from + 3, from + 9, ByteBuffer.wrap(deliver), attempt);
+    if (attempt != 0) {
+      assertThat(out.array()).isEqualTo(ControlFrames.encode(TypeCode.FEED, feed));
+    }
     FeedView view = new FeedView();
     FrameCursor cursor = new FrameCursor().wrap(out, 0, out.capacity());
     assertThat(cursor.next()).isTrue();
     view.read(out, cursor.bodyStart(), cursor.bodyEnd());
+    assertThat(Bodies.feed(out, cursor.bodyStart(), cursor.bodyEnd())).isEqualTo(feed);
     FrameCursor inside = new FrameCursor().wrap(out, view.framesStart(), view.framesEnd());
     assertThat(inside.next()).isTrue();
     assertThat(inside.typeCode()).isEqualTo(TypeCode.DELIVER.code());
@@ -61,7 +68,7 @@ class DurableFramesTest {
   }
 
   private static Feed feed(long from, long to, long head) {
-    return new Feed(0L, from, to, head, ByteBuffer.allocate(0));
+    return new Feed(0L, from, to, head, ByteBuffer.allocate(0), 0);
   }
 
   private static void assertRefused(Feed feed, String message) {
@@ -71,7 +78,9 @@ class DurableFramesTest {
   @Test
   void positionsCountFromOne() {
     assertThatThrownBy(
-            () -> Bodies.read(TypeCode.SETTLE, Bodies.avro(new Settle(0L, 0L, false, 0L))))
+            () ->
+                Bodies.read(
+                    TypeCode.SETTLE, Bodies.avro(DurableFrames.settleUpTo(0L, 0L, false, 0L))))
         .hasMessage("Settle.upTo: 0 at byte 1 (expected: at least 1)");
     assertThatThrownBy(
             () ->
@@ -79,6 +88,41 @@ class DurableFramesTest {
                     TypeCode.TRUNCATED,
                     Bodies.avro(new Truncated(0L, 9L, 8L, TruncatedReason.DAMAGED))))
         .hasMessage("Truncated.to: 8 at byte 2 (expected: at least 9)");
+  }
+
+  @Test
+  void whatASettleSaysHasLimits() {
+    String reason = "r".repeat(FrameLimits.MAX_REASON_BYTES);
+    Settle most = settle(9L, SettleOutcome.RETRY, 1, Integer.MAX_VALUE, reason);
+    assertThat(Bodies.read(TypeCode.SETTLE, Bodies.avro(most))).isEqualTo(most);
+    assertRefused(
+        settle(10L, SettleOutcome.DONE, 1, -1, ""),
+        "Settle.from: 10 at byte 4 (expected: at most 9)");
+    assertRefused(
+        settle(-1L, SettleOutcome.DONE, 1, -1, ""),
+        "Settle.from: -1 at byte 4 (expected: at least 0)");
+    assertRefused(
+        settle(9L, SettleOutcome.DONE, -1, -1, ""),
+        "Settle.attempt: -1 at byte 6 (expected: at least 0)");
+    assertRefused(
+        settle(9L, SettleOutcome.RETRY, 1, -2, ""),
+        "Settle.delayMillis: -2 at byte 7 (expected: at least -1)");
+    assertRefused(
+        settle(9L, SettleOutcome.RETRY, 1, -1, reason + "r"),
+        "Settle.reason length: 257 at byte 8 (expected: at most 256)");
+    assertThat(
+            ((Settle) Bodies.read(TypeCode.SETTLE, new byte[] {0, 18, 0, 0, 2, 12, 2, 1, 0}))
+                .getOutcome())
+        .isEqualTo(SettleOutcome.UNKNOWN);
+  }
+
+  private static Settle settle(
+      long from, SettleOutcome outcome, int attempt, int delay, String reason) {
+    return new Settle(0L, 9L, false, 0L, from, outcome, attempt, delay, reason);
+  }
+
+  private static void assertRefused(Settle settle, String message) {
+    assertThatThrownBy(() -> Bodies.read(TypeCode.SETTLE, Bodies.avro(settle))).hasMessage(message);
   }
 
   @Test
@@ -104,7 +148,10 @@ class DurableFramesTest {
         0L,
         0L,
         ConsumeStart.UNKNOWN,
-        0L);
+        0L,
+        0,
+        0,
+        0);
   }
 
   private static void assertTooBig(Consume consume, String field) {

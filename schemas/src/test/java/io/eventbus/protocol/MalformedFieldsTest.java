@@ -305,7 +305,10 @@ class MalformedFieldsTest {
             "Consume.limit LONG 8401",
             "Consume.creation LONG 8401 ?",
             "Consume.otherStart ENUM 04 ?",
-            "Consume.otherFrom LONG 8401 ?"));
+            "Consume.otherFrom LONG 8401 ?",
+            "Consume.maxEvents INT 8401 ?",
+            "Consume.ackTimeoutMillis INT 8401 ?",
+            "Consume.maxAttempts INT 8401 ?"));
     records.put(
         "FEED",
         parts(
@@ -313,14 +316,20 @@ class MalformedFieldsTest {
             "Feed.from LONG 8401",
             "Feed.to LONG 8401",
             "Feed.head LONG 8401",
-            "Feed.frames BYTES 04ffff"));
+            "Feed.frames BYTES 04ffff",
+            "Feed.attempt INT 8401 ?"));
     records.put(
         "SETTLE",
         parts(
             "Settle.id LONG 8401",
             "Settle.upTo LONG 8401",
             "Settle.confirm BOOLEAN 01",
-            "Settle.creation LONG 8401 ?"));
+            "Settle.creation LONG 8401 ?",
+            "Settle.from LONG 42 ?",
+            "Settle.outcome ENUM 02 ?",
+            "Settle.attempt INT 8401 ?",
+            "Settle.delayMillis INT 8401 ?",
+            "Settle.reason STRING 0272 ?"));
     records.put(
         "ASK",
         parts(

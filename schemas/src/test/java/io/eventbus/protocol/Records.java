@@ -39,6 +39,7 @@ import io.eventbus.schema.Register;
 import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
 import io.eventbus.schema.Settle;
+import io.eventbus.schema.SettleOutcome;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Told;
 import io.eventbus.schema.Truncated;
@@ -395,7 +396,10 @@ final class Records {
                     numbers.get2(),
                     numbers.get3(),
                     start,
-                    numbers.get4()));
+                    numbers.get4(),
+                    (int) (numbers.get1() >>> 33),
+                    (int) (numbers.get2() >>> 33),
+                    (int) (numbers.get3() >>> 33)));
   }
 
   static Arbitrary<Feed> feeds() {
@@ -404,10 +408,38 @@ final class Records {
             sequences(),
             Arbitraries.integers().between(-1, 499),
             Arbitraries.integers().between(0, 499),
-            Arbitraries.bytes().array(byte[].class).ofMaxSize(40).map(ByteBuffer::wrap))
+            Arbitraries.bytes().array(byte[].class).ofMaxSize(40).map(ByteBuffer::wrap),
+            Arbitraries.integers().greaterOrEqual(0))
         .as(
-            (id, from, more, rest, frames) ->
-                new Feed(id, from, from + more, from + more + rest, frames));
+            (id, from, more, rest, frames, attempt) ->
+                new Feed(id, from, from + more, from + more + rest, frames, attempt));
+  }
+
+  static Arbitrary<Settle> settles() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            sequences(),
+            Arbitraries.of(true, false),
+            offsets(),
+            Arbitraries.longs().greaterOrEqual(0),
+            Arbitraries.of(SettleOutcome.values()),
+            Combinators.combine(
+                    Arbitraries.integers().greaterOrEqual(0),
+                    Arbitraries.integers().greaterOrEqual(-1))
+                .as(Tuple::of),
+            texts(60))
+        .as(
+            (id, upTo, confirm, creation, before, outcome, numbers, reason) ->
+                new Settle(
+                    id,
+                    upTo,
+                    confirm,
+                    creation,
+                    Math.max(0, upTo - before),
+                    outcome,
+                    numbers.get1(),
+                    numbers.get2(),
+                    reason));
   }
 
   /** Returns any record of any type. */
@@ -444,9 +476,7 @@ final class Records {
                 .map(r -> (SpecificRecord) r),
             consumes().map(r -> (SpecificRecord) r),
             feeds().map(r -> (SpecificRecord) r),
-            Combinators.combine(longs, sequences(), Arbitraries.of(true, false), counts)
-                .as(Settle::new)
-                .map(r -> (SpecificRecord) r),
+            settles().map(r -> (SpecificRecord) r),
             Combinators.combine(longs, texts(20), texts(40), texts(20), counts)
                 .as(Ask::new)
                 .map(r -> (SpecificRecord) r),

@@ -123,8 +123,9 @@ public final class RecordWriter {
   private static void writeAbsent(Schema schema, @Nullable Object absent, Bytes out, String at) {
     switch (schema.getType()) {
       case INT, LONG -> out.number(absent instanceof Number number ? number.longValue() : 0);
-      // Empty text, null, false, the first symbol and no block are the same byte.
-      case UNION, BOOLEAN, STRING, BYTES, ENUM, ARRAY, MAP -> out.raw(0);
+      case ENUM -> out.number(absent == null ? 0 : schema.getEnumOrdinal(String.valueOf(absent)));
+      // Empty text, null, false and no block are the same byte.
+      case UNION, BOOLEAN, STRING, BYTES, ARRAY, MAP -> out.raw(0);
       default -> throw new IllegalArgumentException(at + ": nothing (expected: an object)");
     }
   }

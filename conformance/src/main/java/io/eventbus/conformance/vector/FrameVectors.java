@@ -115,6 +115,7 @@ final class FrameVectors {
         RecordWriter.asBuses().frame(TypeCode.PUBLISH, named));
     add("feed-head-2-53", TypeCode.FEED, "Feed", "head", (1L << 53) - 1);
     add("settle-2-53", TypeCode.SETTLE, "Settle", "upTo", (1L << 53) - 1);
+    add("settle-delay-of-the-bus", TypeCode.SETTLE, "Settle", "delayMillis", -1);
     add("told-nothing-settled", TypeCode.TOLD, "Told", "settled", -1);
     add("consume-limit-0", TypeCode.CONSUME, "Consume", "limit", 0);
   }
@@ -227,6 +228,9 @@ final class FrameVectors {
     Map<TypeCode, Integer> least = new EnumMap<>(others);
     least.put(TypeCode.PUBLISH, 5);
     least.put(TypeCode.CREDIT, 3);
+    least.put(TypeCode.CONSUME, 8);
+    least.put(TypeCode.FEED, 5);
+    least.put(TypeCode.SETTLE, 3);
     least.entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
         .forEach(
@@ -276,6 +280,15 @@ final class FrameVectors {
     }
     for (int symbol = 1; symbol < 6; symbol++) {
       add("consume-start-" + symbol, TypeCode.CONSUME, "Consume", "start", symbol);
+    }
+    for (int symbol = 1; symbol < 3; symbol++) {
+      add("consume-mode-" + symbol, TypeCode.CONSUME, "Consume", "mode", symbol);
+    }
+    for (int symbol = 1; symbol < 6; symbol++) {
+      add("settle-outcome-" + symbol, TypeCode.SETTLE, "Settle", "outcome", symbol);
+    }
+    for (int symbol : List.of(6, Integer.MAX_VALUE)) {
+      add("unknown-settle-outcome-" + symbol, TypeCode.SETTLE, "Settle", "outcome", symbol);
     }
     for (int symbol = 0; symbol < 23; symbol++) {
       add("error-code-" + symbol, TypeCode.PROBLEM, "Problem", "code", symbol);

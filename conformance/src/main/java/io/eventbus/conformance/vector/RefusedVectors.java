@@ -39,6 +39,7 @@ final class RefusedVectors {
           "feed-from-0",
           "feed-to-small",
           "feed-head-small",
+          "feed-attempt-negative",
           "truncated-to-small",
           "truncated-reason-negative",
           "events-least-long",
@@ -164,7 +165,19 @@ final class RefusedVectors {
         "feed-frames-past-body",
         TypeCode.FEED,
         new Bytes().number(4).number(5).number(7).number(9).number(50).raw(1));
+    body(
+        "feed-attempt-negative",
+        TypeCode.FEED,
+        new Bytes().number(4).number(5).number(7).number(9).number(0).number(-1));
     body("settle-0", TypeCode.SETTLE, new Bytes().number(4).number(0).raw(0));
+    body("settle-from-past-end", TypeCode.SETTLE, settle(10, 1, 1, -1));
+    body("settle-from-negative", TypeCode.SETTLE, settle(-1, 1, 1, -1));
+    body("settle-outcome-negative", TypeCode.SETTLE, settle(9, -1, 1, -1));
+    body("settle-attempt-negative", TypeCode.SETTLE, settle(9, 1, -1, -1));
+    body("settle-delay-negative", TypeCode.SETTLE, settle(9, 2, 1, -2));
+    body("consume-events-negative", TypeCode.CONSUME, more(-1, 0, 0));
+    body("consume-ack-timeout-negative", TypeCode.CONSUME, more(0, -1, 0));
+    body("consume-attempts-negative", TypeCode.CONSUME, more(0, 0, -1));
     body("consume-limit-negative", TypeCode.CONSUME, consume(1, -1));
     body("consume-start-negative", TypeCode.CONSUME, consume(-1, 0));
     body(
@@ -238,6 +251,22 @@ final class RefusedVectors {
 
   private static Bytes feed(long from, long to, long head) {
     return new Bytes().number(4).number(from).number(to).number(head).number(0);
+  }
+
+  private static Bytes settle(long from, long outcome, long attempt, long delay) {
+    return new Bytes()
+        .number(4)
+        .number(9)
+        .raw(0)
+        .number(0)
+        .number(from)
+        .number(outcome)
+        .number(attempt)
+        .number(delay);
+  }
+
+  private static Bytes more(long events, long ackTimeout, long attempts) {
+    return consume(1, 0).raw(0, 0, 0).number(events).number(ackTimeout).number(attempts);
   }
 
   private static Bytes consume(long start, long limit) {

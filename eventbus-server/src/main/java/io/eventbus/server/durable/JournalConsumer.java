@@ -616,9 +616,9 @@ public final class JournalConsumer {
     int bytes = events == null ? 0 : events.frameBytes();
     long from = told + 1;
     long head = Math.max(to, journal.head());
-    int size = DurableFrames.feedSize(wish.id(), from, to, head, bytes);
+    int size = DurableFrames.feedSize(wish.id(), from, to, head, bytes, 0);
     ByteBuffer start = ByteBuffer.allocate(MAX_HEAD);
-    DurableFrames.writeFeedHead(start, wish.id(), from, to, head, bytes);
+    DurableFrames.writeFeedHead(start, wish.id(), from, to, head, bytes, 0);
     start.flip();
     Delivery frame;
     if (events != null && DeliveryAllocator.isShared(bytes)) {

@@ -119,7 +119,10 @@ class ConsumerPermissionsTest {
                 1L << 20,
                 0L,
                 ConsumeStart.UNKNOWN,
-                0L)));
+                0L,
+                0,
+                0,
+                0)));
   }
 
   private void ask(String journal, String topic) {

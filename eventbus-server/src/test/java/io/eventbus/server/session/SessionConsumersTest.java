@@ -8,6 +8,7 @@ import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.Retention;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurableFrames;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Ask;
@@ -19,7 +20,6 @@ import io.eventbus.schema.Credit;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
-import io.eventbus.schema.Settle;
 import io.eventbus.schema.Told;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
@@ -115,7 +115,10 @@ class SessionConsumersTest extends SessionTestCase {
             limit,
             0L,
             ConsumeStart.UNKNOWN,
-            0L));
+            0L,
+            0,
+            0,
+            0));
   }
 
   private static byte[] replay(long id, ConsumeStart start, long from) {
@@ -386,7 +389,10 @@ class SessionConsumersTest extends SessionTestCase {
             ENOUGH,
             creation,
             ConsumeStart.FIRST,
-            0L));
+            0L,
+            0,
+            0,
+            0));
   }
 
   private static Confirm accepted(long creation) {
@@ -435,7 +441,10 @@ class SessionConsumersTest extends SessionTestCase {
                 ENOUGH,
                 FIRST_CREATION,
                 ConsumeStart.UNKNOWN,
-                0L));
+                0L,
+                0,
+                0,
+                0));
     var unused = refused(consume, ErrorCode.UNSUPPORTED);
   }
 
@@ -490,10 +499,14 @@ class SessionConsumersTest extends SessionTestCase {
     createAgain();
     FakeEvents.publish(journals, 2, "orders.eu", 1, "new 1");
     assertThat(payloads(start(goOn("billing", FIRST_CREATION)))).containsExactly("new 1");
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, FIRST_CREATION)));
+    handle(
+        ControlFrames.encode(
+            TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 1L, true, FIRST_CREATION)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 1, "");
     assertThat(Objects.requireNonNull(journals.cursor(2, "billing")).floor()).isZero();
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, FIRST_CREATION + 1)));
+    handle(
+        ControlFrames.encode(
+            TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 1L, true, FIRST_CREATION + 1)));
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SETTLE, 1, "", 1));
   }
 
@@ -589,9 +602,9 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 5);
     byte[] billing = consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH);
     assertThat(payloads(start(billing))).isEqualTo(positions(1, 5));
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 3L, true, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 3L, true, 0L)));
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SETTLE, 1, "", 3));
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 6L, true, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 6L, true, 0L)));
     problem(ErrorCode.LIMIT_EXCEEDED, TypeCode.SETTLE, 1, "");
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     List<Object> ended = link.taken();
@@ -623,7 +636,8 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.holds(true);
     for (long upTo = 1; upTo <= 5; upTo++) {
-      handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, upTo, upTo != 3, 0L)));
+      handle(
+          ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, upTo, upTo != 3, 0L)));
     }
     assertThat(link.taken()).isEmpty();
     journals.applyHeld();
@@ -646,8 +660,8 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> unused = start(billing);
     journals.holds(true);
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, false, 0L)),
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, false, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 1L, false, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 4L, false, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken()).hasSize(2);
     journals.holds(false);
@@ -661,8 +675,8 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.holds(true);
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, 0L)),
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 1L, true, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 4L, true, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken()).hasSize(2);
     journals.holds(false);
@@ -678,7 +692,7 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.holds(true);
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 4L, true, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken()).hasSize(2);
     journals.holds(false);
@@ -695,13 +709,13 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 3);
     handle(
         consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH),
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 3L, true, 0L)));
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 3L, true, 0L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 1, "");
     runAll();
     assertThat(link.taken()).hasSize(3);
     List<Object> second = start(consume(2, "orders.>", "billing", ConsumeStart.NEW, 0, ENOUGH));
     assertThat(second).hasSize(1);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(2L, 3L, true, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(2L, 3L, true, 0L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 2, "");
   }
 
@@ -710,7 +724,8 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 1);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.holds(true);
-    byte[] settle = ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, 0L));
+    byte[] settle =
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 1L, true, 0L));
     for (int i = 0; i < JournalConsumer.MAX_CONFIRMATIONS; i++) {
       context.budget().renew();
       handle(settle);
@@ -728,10 +743,10 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 5);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     journals.unavailable(true);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 4L, true, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 4L, true, 0L)));
     assertThat(problem(ErrorCode.UNAVAILABLE, TypeCode.SETTLE, 1, "").getRetryable()).isTrue();
     journals.unavailable(false);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 2L, true, 0L)));
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SETTLE, 1, "", 2));
     assertThat(Objects.requireNonNull(journals.cursor(1, "billing")).floor()).isEqualTo(4);
   }
@@ -739,9 +754,9 @@ class SessionConsumersTest extends SessionTestCase {
   @Test
   void onlyConsumersWithANameSettle() {
     List<Object> unused = start(replay(1, ConsumeStart.FIRST, 0));
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 1L, true, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 1L, true, 0L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 1, "");
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(2L, 1L, false, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(2L, 1L, false, 0L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.SETTLE, 2, "");
   }
 
@@ -753,7 +768,7 @@ class SessionConsumersTest extends SessionTestCase {
     List<Object> second = start(consume(2, "orders.>", "billing", ConsumeStart.NEW, 0, ENOUGH));
     assertThat(second).containsExactly(confirm(TypeCode.CONSUME, 2, "orders", 0));
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 2L, false, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     runAll();
     List<Object> over = link.taken();
@@ -769,7 +784,7 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 3);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 2L, false, 0L)));
     problem(ErrorCode.REPLACED, TypeCode.CONSUME, 1, "");
   }
 
@@ -778,7 +793,7 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 3);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
     var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 2L, true, 0L)));
     assertThat(link.taken())
         .extracting(frame -> ((Problem) frame).getCode())
         .containsExactly(ErrorCode.UNAVAILABLE, ErrorCode.REPLACED);
@@ -791,7 +806,7 @@ class SessionConsumersTest extends SessionTestCase {
     var unusedAttach = journals.attachCursor(1, "billing", "other", 2);
     journals.holds(true);
     handle(
-        ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, true, 0L)),
+        ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 2L, true, 0L)),
         ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     assertThat(link.taken()).hasSize(2);
     journals.holds(false);
@@ -825,7 +840,7 @@ class SessionConsumersTest extends SessionTestCase {
     publish("orders.eu", 3);
     publish("orders.us", 1);
     List<Object> unused = start(consume(1, "orders.>", "billing", ConsumeStart.FIRST, 0, ENOUGH));
-    handle(ControlFrames.encode(TypeCode.SETTLE, new Settle(1L, 2L, false, 0L)));
+    handle(ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(1L, 2L, false, 0L)));
     handle(ControlFrames.encode(TypeCode.ASK, new Ask(7L, "", "orders.eu", "billing", 1L)));
     runAll();
     assertThat(link.taken()).containsExactly(new Told(7L, "orders", 1L, 4L, 3L, 1L, 2L));

@@ -16,6 +16,7 @@ import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Start;
 import io.eventbus.client.Truncated;
 import io.eventbus.client.internal.base.FakeBus;
+import io.eventbus.protocol.DurableFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Consume;
@@ -193,7 +194,10 @@ class DurableTest extends ClientFixture {
                 (long) WINDOW,
                 0L,
                 ConsumeStart.FIRST,
-                0L));
+                0L,
+                0,
+                0,
+                0));
     assertThat(get(billing.ready())).isSameAs(billing);
     feed(consume, 1, 0);
     feed(consume, 1, 5, stored(1, "x", "y"), FakeBus.stored("b", 4, 1, "z"));
@@ -201,7 +205,7 @@ class DurableTest extends ClientFixture {
     // The first settlement is sent at once, the next one after a moment: with what it covers.
     assertThat(settle().getUpTo()).isEqualTo(1);
     until(() -> billing.position() == 5);
-    assertThat(nextSettle()).isEqualTo(new Settle(consume.getId(), 5L, false, 0L));
+    assertThat(nextSettle()).isEqualTo(DurableFrames.settleUpTo(consume.getId(), 5L, false, 0L));
     assertThat(billing.lag()).isZero();
     assertThat(billing.counters().received()).isEqualTo(3);
     assertThat(client.counters().received()).isEqualTo(3);
@@ -609,8 +613,8 @@ class DurableTest extends ClientFixture {
     assertThat(take(told)).isEqualTo("truncated 1..5");
     release.countDown();
     assertThat(take(handled, 4)).containsExactly("1 a", "truncated 1..5 DELETED", "1 x", "2 y");
-    assertThat(settle()).isEqualTo(new Settle(again.getId(), 1L, false, 80L));
-    assertThat(nextSettle()).isEqualTo(new Settle(again.getId(), 2L, false, 80L));
+    assertThat(settle()).isEqualTo(DurableFrames.settleUpTo(again.getId(), 1L, false, 80L));
+    assertThat(nextSettle()).isEqualTo(DurableFrames.settleUpTo(again.getId(), 2L, false, 80L));
     assertThat(billing.position()).isEqualTo(2);
     bus.creation = 0;
     reconnect();

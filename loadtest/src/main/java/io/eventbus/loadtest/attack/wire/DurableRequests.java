@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.attack.wire;
 
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurableFrames;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.TypeCode;
@@ -9,7 +10,6 @@ import io.eventbus.schema.Consume;
 import io.eventbus.schema.ConsumeMode;
 import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.Credit;
-import io.eventbus.schema.Settle;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +84,10 @@ public final class DurableRequests {
             limit,
             0L,
             ConsumeStart.UNKNOWN,
-            0L));
+            0L,
+            0,
+            0,
+            0));
   }
 
   /** Writes a {@code Credit} of a consumer. */
@@ -94,7 +97,7 @@ public final class DurableRequests {
 
   /** Writes a {@code Settle}. */
   public static byte[] settle(long id, long upTo, boolean confirm) {
-    return ControlFrames.encode(TypeCode.SETTLE, new Settle(id, upTo, confirm, 0L));
+    return ControlFrames.encode(TypeCode.SETTLE, DurableFrames.settleUpTo(id, upTo, confirm, 0L));
   }
 
   /**

@@ -257,7 +257,10 @@ final class DurableState implements DurableSubscription, Registration {
             present.ask(),
             present.creation(),
             given,
-            start.value());
+            start.value(),
+            0,
+            0,
+            0);
     return ControlFrames.encode(TypeCode.CONSUME, consume);
   }
 

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal.durable;
 
 import io.eventbus.client.Truncated;
+import io.eventbus.protocol.DurableFrames;
 import io.eventbus.protocol.FeedView;
 import io.eventbus.schema.Settle;
 import java.nio.ByteBuffer;
@@ -283,7 +284,7 @@ final class FeedProgress {
   synchronized Settle settlement(long nowNanos) {
     settled = handled;
     settledAt = nowNanos;
-    return new Settle(consumer, handled, false, creation);
+    return DurableFrames.settleUpTo(consumer, handled, false, creation);
   }
 
   /** Drops what waits, and all that comes. */

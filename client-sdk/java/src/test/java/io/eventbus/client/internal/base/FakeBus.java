@@ -300,8 +300,8 @@ public final class FakeBus implements Transport {
     for (byte[] frame : frames) {
       size += frame.length;
     }
-    ByteBuffer out = ByteBuffer.allocate(DurableFrames.feedSize(id, from, to, head, size));
-    DurableFrames.writeFeedHead(out, id, from, to, head, size);
+    ByteBuffer out = ByteBuffer.allocate(DurableFrames.feedSize(id, from, to, head, size, 0));
+    DurableFrames.writeFeedHead(out, id, from, to, head, size, 0);
     for (byte[] frame : frames) {
       out.put(frame);
     }

@@ -101,7 +101,8 @@ public interface ConnectionListener {
 
   /**
    * Called when a consumer of durable topics does not get events. {@link
-   * DurableHandler#onTruncated} is called in order with the events.
+   * DurableHandler#onTruncated} is called in order with the events; a {@link WorkHandler} is told
+   * nothing.
    *
    * @param truncated which, and why
    */
@@ -115,6 +116,16 @@ public interface ConnectionListener {
    * @param failure the exception
    */
   default void handlerFailed(DurableSubscription subscription, long position, Throwable failure) {}
+
+  /**
+   * Called when a {@link WorkHandler} threw an exception. The event comes again, to some consumer,
+   * unless the handler has settled it.
+   *
+   * @param worker the handler's consumer
+   * @param position the event's position
+   * @param failure the exception
+   */
+  default void handlerFailed(Worker worker, long position, Throwable failure) {}
 
   /**
    * Called when the handler of a service failed otherwise than by rejecting the request.

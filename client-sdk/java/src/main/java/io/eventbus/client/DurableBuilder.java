@@ -28,7 +28,8 @@ public interface DurableBuilder {
   DurableBuilder from(Start start);
 
   /**
-   * Sets the maximum size of the events that wait in this client.
+   * Sets the maximum size of the events that wait in this client; of those of a {@link #shared}
+   * one, of the events that are not settled.
    *
    * @param bytes 1 KiB to 1 GiB, 1 MiB by default; one message of the bus may wait beside it
    * @return this builder
@@ -44,4 +45,15 @@ public interface DurableBuilder {
    * @throws EventBusException.Closed if the client is closed
    */
   DurableSubscription handler(DurableHandler handler);
+
+  /**
+   * Shares the events with the other consumers of the name, as a work queue does: each event is
+   * given to one of them, which settles it. The events come in no order, and again if they fail.
+   *
+   * @return a builder with the settings so far, of which {@link WorkerBuilder#handler} begins to
+   *     consume
+   * @throws EventBusException.IllegalTopic if this has no name: see {@link
+   *     DurableSubscriber#durable}
+   */
+  WorkerBuilder shared();
 }

@@ -9,7 +9,8 @@ public interface DurableSubscriber {
    * handled, and the next consumer goes on there. An event is settled when the handler returns.
    * Events that were handled shortly before a client ended without {@link
    * DurableSubscription#unsubscribe} come again. Of several consumers of one name, in any client,
-   * one gets the events; the others stand by.
+   * one gets the events and the others stand by, or with {@link DurableBuilder#shared} each gets
+   * some of them.
    *
    * @param name unique in the journal
    * @return a builder, of which {@link DurableBuilder#handler} begins to consume

@@ -10,6 +10,7 @@ import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.Truncated;
+import io.eventbus.client.Worker;
 import java.net.URI;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -193,6 +194,12 @@ final class LoggingListener implements ConnectionListener {
         subscription.filter(),
         "the event at position " + position + ", which comes again",
         failure);
+  }
+
+  @Override
+  public void handlerFailed(Worker worker, long position, Throwable failure) {
+    handlerFailed(
+        worker.filter(), "the event at position " + position + " for " + worker.name(), failure);
   }
 
   @Override

@@ -34,9 +34,9 @@ public interface Transport {
   interface Channel extends CallPath {
     /**
      * Sends a binary message behind those that are under way. At a time these are at most one with
-     * events or requests and one with replies during a move, and any number that only grant credit.
-     * Must not block until the network has accepted it. The buffer must not be touched until the
-     * callback is called; the bytes between its position and its limit are sent.
+     * events or requests and one with replies during a move, and any number that only grant credit
+     * or settle events. Must not block until the network has accepted it. The buffer must not be
+     * touched until the callback is called; the bytes between its position and its limit are sent.
      *
      * @param callback called once, by any thread, also before this method returns
      */

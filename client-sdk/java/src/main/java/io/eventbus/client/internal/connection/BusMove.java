@@ -406,6 +406,7 @@ final class BusMove implements BusMoveTarget.Listener, FrameDispatcher.Standby {
     closesAt = environment.clock().nanoTime() + timeout.toNanos();
     cancel(deadline);
     deadline = schedule(timeout, this::onWaited);
+    parts.durable().leave(old);
     if (!parts.subscriptions().leave(served.values(), this::onLeft)) {
       hasLeft();
     }
@@ -485,6 +486,7 @@ final class BusMove implements BusMoveTarget.Listener, FrameDispatcher.Standby {
     locked(() -> parts.dispatcher().holdGroupsOnly());
     target.ready().link().grantUnlimited();
     undrained.addAll(served.keySet());
+    parts.durable().leave(target.ready().link());
     target.send(served.values().stream().map(Registration::endFrame).toList());
     pause = schedule(UNDO_TIMEOUT, () -> on(BusMoveTable.Event.UNDONE));
   }

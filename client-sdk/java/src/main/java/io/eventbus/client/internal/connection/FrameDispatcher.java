@@ -267,6 +267,8 @@ final class FrameDispatcher {
       } else {
         parts.dispatcher().confirmed(confirm.getAbout());
       }
+    } else if (confirm.getTypeCode() == TypeCode.SETTLE.code()) {
+      parts.durable().settled(source, confirm);
     } else if (confirm.getTypeCode() == TypeCode.AUTHENTICATE.code()) {
       source.renewed(confirm.getAbout());
     }
@@ -289,9 +291,11 @@ final class FrameDispatcher {
       answered = true;
     } else if (type == TypeCode.CONSUME) {
       answered = !source.isAbandoned() && parts.durable().refused(source, problem, failure);
-    } else if (type == TypeCode.SETTLE && problem.getCode() == ErrorCode.UNKNOWN_SUBSCRIPTION) {
-      // The consumer has ended meanwhile, or stands by: what is settled is told again.
-      answered = true;
+    } else if (type == TypeCode.SETTLE) {
+      // Of one that has ended meanwhile, or stands by, what is settled is told again.
+      answered =
+          parts.durable().settleRefused(source, problem, failure)
+              || problem.getCode() == ErrorCode.UNKNOWN_SUBSCRIPTION;
     } else if (type == TypeCode.SUBSCRIBE
         || (type == TypeCode.REGISTER && problem.getCode() != ErrorCode.UNKNOWN_TYPE)) {
       answered =
@@ -310,9 +314,7 @@ final class FrameDispatcher {
       answered = true;
     } else if (type == TypeCode.AUTHENTICATE) {
       source.notRenewed();
-    } else if (problem.getCode() != ErrorCode.UNKNOWN_TYPE
-        && type != TypeCode.CAPACITY
-        && type != TypeCode.SETTLE) {
+    } else if (problem.getCode() != ErrorCode.UNKNOWN_TYPE && type != TypeCode.CAPACITY) {
       // About the connection: the reason for the Close that follows.
       source.refused(failure);
     }

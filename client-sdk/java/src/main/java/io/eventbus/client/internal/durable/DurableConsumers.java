@@ -5,6 +5,8 @@ import io.eventbus.client.DurableHandler;
 import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Truncated;
+import io.eventbus.client.WorkHandler;
+import io.eventbus.client.Worker;
 import io.eventbus.client.internal.base.Counters;
 import io.eventbus.client.internal.base.MicroClock;
 import io.eventbus.client.internal.base.Notifier;
@@ -37,11 +39,9 @@ public final class DurableConsumers {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Environment environment;
-  private final Map<Long, Entry> byId;
+  private final Map<Long, FedConsumer<?>> byId;
   private final FeedView feed = new FeedView();
   private final DeliverView deliver = new DeliverView();
-
-  private record Entry(DurableState state, DurableRunner runner) {}
 
   /** Environment of consumers. */
   record Environment(
@@ -77,23 +77,35 @@ public final class DurableConsumers {
    * @param begin registers the consumer at the bus
    */
   public DurableBuilder builder(String name, Consumer<Registration> begin) {
-    return new DurableRequest(name, (settings, handler) -> begin(settings, handler, begin));
+    return new DurableRequest(
+        name,
+        new DurableRequest.Begin() {
+          @Override
+          public DurableSubscription durable(
+              DurableState.Settings settings, DurableHandler handler) {
+            return begin(new DurableState(takeId(), settings, handler, environment), begin);
+          }
+
+          @Override
+          public Worker worker(WorkerState.Settings settings, WorkHandler handler) {
+            return begin(new WorkerState(takeId(), settings, handler, environment), begin);
+          }
+        });
   }
 
-  private DurableSubscription begin(
-      DurableState.Settings settings, DurableHandler handler, Consumer<Registration> begin) {
-    DurableState state =
-        new DurableState(environment.subscriptions().takeId(), settings, environment);
-    DurableRunner runner = new DurableRunner(state, handler, environment);
-    state.onWork(runner::wake);
-    byId.put(state.id(), new Entry(state, runner));
+  private long takeId() {
+    return environment.subscriptions().takeId();
+  }
+
+  private <T> T begin(FedConsumer<T> consumer, Consumer<Registration> begin) {
+    byId.put(consumer.id(), consumer);
     try {
-      begin.accept(state);
+      begin.accept(consumer);
     } catch (EventBusException e) {
-      byId.remove(state.id());
+      byId.remove(consumer.id());
       throw e;
     }
-    return state;
+    return consumer.view();
   }
 
   /**
@@ -104,34 +116,33 @@ public final class DurableConsumers {
    */
   public void feed(FeedLine line, ByteBuffer message, int from, int to, int frameBytes) {
     feed.read(message, from, to);
-    Entry entry = byId.get(feed.id());
-    if (entry == null) {
+    FedConsumer<?> consumer = byId.get(feed.id());
+    if (consumer == null) {
       // Under way when the consumer ended.
       return;
     }
     int again =
-        FedEvents.check(
-            deliver, message, feed.framesStart(), feed.framesEnd(), entry.state.covered());
+        FedEvents.check(deliver, message, feed.framesStart(), feed.framesEnd(), consumer.covered());
     environment.counters().duplicates.add(again);
-    entry.state.fed(line, feed, message, again, frameBytes);
+    consumer.fed(line, feed, message, again, frameBytes);
   }
 
   /** Takes a {@code Truncated}. */
   public void truncated(FeedLine line, ByteBuffer message, int from, int to) {
     io.eventbus.schema.Truncated frame = DurableFrames.truncated(message, from, to);
-    Entry entry = byId.get(frame.getId());
-    if (entry == null) {
+    FedConsumer<?> consumer = byId.get(frame.getId());
+    if (consumer == null) {
       return;
     }
     Truncated.Reason reason = Truncated.Reason.valueOf(frame.getReason().name());
-    tell(entry.state.truncated(line, frame.getFrom(), frame.getTo(), reason));
+    tell(consumer.truncated(line, frame.getFrom(), frame.getTo(), reason));
   }
 
   /** Notes that the bus has accepted a consumer, and which journal it reads. */
   public void accepted(FeedLine line, Confirm confirm) {
-    Entry entry = byId.get(confirm.getAbout());
-    if (entry != null) {
-      tell(entry.state.accepted(line, confirm.getTopic(), confirm.getCreation()));
+    FedConsumer<?> consumer = byId.get(confirm.getAbout());
+    if (consumer != null) {
+      tell(consumer.accepted(line, confirm.getTopic(), confirm.getCreation()));
     }
   }
 
@@ -143,7 +154,26 @@ public final class DurableConsumers {
 
   /** Notes that a connection has ended. */
   public void lost(FeedLine line) {
-    byId.values().forEach(entry -> entry.state.lost(line));
+    byId.values().forEach(consumer -> consumer.lost(line));
+  }
+
+  /** Notes that the client is about to leave the bus of a connection. */
+  public void leave(FeedLine line) {
+    byId.values().forEach(consumer -> consumer.leave(line));
+  }
+
+  /** Notes that the bus has stored a settlement. */
+  public void settled(FeedLine line, Confirm confirm) {
+    FedConsumer<?> consumer = byId.get(confirm.getAbout());
+    if (consumer != null) {
+      consumer.settled(line, confirm.getPosition());
+    }
+  }
+
+  /** Notes that the bus has refused a settlement; returns whether the application is told. */
+  public boolean settleRefused(FeedLine line, Problem problem, EventBusException failure) {
+    FedConsumer<?> consumer = byId.get(problem.getAbout());
+    return consumer != null && consumer.settleRefused(line, failure);
   }
 
   /**
@@ -154,17 +184,17 @@ public final class DurableConsumers {
     Subscriptions subscriptions = environment.subscriptions();
     if (problem.getCode() == ErrorCode.UNKNOWN_TYPE) {
       // The bus has no durable topics; the next one may have.
-      subscriptions.postpone(DurableState.class, failure);
+      subscriptions.postpone(FedConsumer.class, failure);
       return false;
     }
-    Entry entry = byId.get(problem.getAbout());
+    FedConsumer<?> consumer = byId.get(problem.getAbout());
     boolean asksAgain = problem.getRetryable() || problem.getCode() == ErrorCode.REPLACED;
-    if (entry == null || !entry.state.isConfirmed() || !asksAgain) {
+    if (consumer == null || !consumer.isConfirmed() || !asksAgain) {
       return subscriptions.refused(problem.getAbout(), failure);
     }
-    entry.state.lost(line);
-    subscriptions.ended(entry.state);
-    environment.conductor().schedule(() -> subscriptions.again(entry.state), RETRY_NANOS);
+    consumer.lost(line);
+    subscriptions.ended(consumer);
+    environment.conductor().schedule(() -> subscriptions.again(consumer), RETRY_NANOS);
     return false;
   }
 
@@ -176,9 +206,9 @@ public final class DurableConsumers {
    */
   public CompletableFuture<Void> stop() {
     List<CompletableFuture<Void>> ends = new ArrayList<>();
-    for (Entry entry : byId.values()) {
-      CompletableFuture<Void> end = entry.state.stop();
-      if (!entry.runner.isRunByThisThread()) {
+    for (FedConsumer<?> consumer : byId.values()) {
+      CompletableFuture<Void> end = consumer.stop();
+      if (!consumer.isHandledByThisThread()) {
         ends.add(end);
       }
     }

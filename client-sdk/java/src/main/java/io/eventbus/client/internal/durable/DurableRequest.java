@@ -5,12 +5,14 @@ import io.eventbus.client.DurableHandler;
 import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Start;
+import io.eventbus.client.WorkHandler;
+import io.eventbus.client.Worker;
+import io.eventbus.client.WorkerBuilder;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
-import java.util.function.BiFunction;
 
 /** Settings of a consumer that is being built. For one thread. */
 final class DurableRequest implements DurableBuilder {
@@ -18,14 +20,20 @@ final class DurableRequest implements DurableBuilder {
   private static final int MAX_BUFFER = 1 << 30;
 
   private final String name;
-  private final BiFunction<DurableState.Settings, DurableHandler, DurableSubscription> begin;
+  private final Begin begin;
   private String filter = ">";
   private String journal = "";
   private Start start = Start.NEW;
   private int bufferBytes = 1 << 20;
 
-  DurableRequest(
-      String name, BiFunction<DurableState.Settings, DurableHandler, DurableSubscription> begin) {
+  /** Beginning of a consumer with the settings that were built. */
+  interface Begin {
+    DurableSubscription durable(DurableState.Settings settings, DurableHandler handler);
+
+    Worker worker(WorkerState.Settings settings, WorkHandler handler);
+  }
+
+  DurableRequest(String name, Begin begin) {
     this.name = name;
     this.begin = begin;
   }
@@ -61,14 +69,31 @@ final class DurableRequest implements DurableBuilder {
   @Override
   public DurableSubscription handler(DurableHandler handler) {
     Objects.requireNonNull(handler, "handler");
+    return begin.durable(settings(), handler);
+  }
+
+  @Override
+  public WorkerBuilder shared() {
+    if (name.isEmpty()) {
+      throw new EventBusException.IllegalTopic(
+          "name of the shared durable subscription: empty (expected: a name)");
+    }
+    return new WorkerRequest(this, begin);
+  }
+
+  /**
+   * Returns the settings.
+   *
+   * @throws EventBusException.IllegalTopic if the filter or a name breaks the rules
+   */
+  DurableState.Settings settings() {
     String problem = TopicFilter.problem(filter);
     if (problem != null) {
       throw new EventBusException.IllegalTopic(problem);
     }
     checkName("journal", journal);
     checkName("durable subscription", name);
-    return begin.apply(
-        new DurableState.Settings(name, filter, journal, start, bufferBytes), handler);
+    return new DurableState.Settings(name, filter, journal, start, bufferBytes);
   }
 
   private static void checkName(String what, String text) {

@@ -1,11 +1,10 @@
 package io.eventbus.client.internal.durable;
 
+import io.eventbus.client.DurableHandler;
 import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Start;
 import io.eventbus.client.Truncated;
-import io.eventbus.client.internal.inbound.Registration;
-import io.eventbus.client.internal.inbound.SubscriptionState;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FeedView;
 import io.eventbus.protocol.TypeCode;
@@ -21,24 +20,18 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** Consumer: what the bus was told of it, and what came of it. Any thread may use it. */
-final class DurableState implements DurableSubscription, Registration {
+final class DurableState extends FedConsumer<DurableSubscription> implements DurableSubscription {
   /** Settings of a consumer. */
   record Settings(String name, String filter, String journal, Start start, int bufferBytes) {}
 
   final LongAdder received = new LongAdder();
   final LongAdder failed = new LongAdder();
   private final LongAdder duplicates = new LongAdder();
-  private final long id;
   private final Settings settings;
-  private final DurableConsumers.Environment environment;
+  private final DurableRunner runner;
   private volatile FeedProgress progress;
   // Of the item that the handler has; written by the run.
   private volatile FeedProgress taken;
-  private final CompletableFuture<DurableSubscription> ready = new CompletableFuture<>();
-  private final CompletableFuture<Void> finished = new CompletableFuture<>();
-  private volatile Runnable wake = () -> {};
-  private volatile boolean confirmed;
-  private volatile boolean awaited;
   private volatile String journal;
   private volatile boolean stopping;
   // The bus was asked to end it.
@@ -47,64 +40,73 @@ final class DurableState implements DurableSubscription, Registration {
   // The handler has stopped after the end.
   private volatile boolean over;
 
-  DurableState(long id, Settings settings, DurableConsumers.Environment environment) {
-    this.id = id;
+  DurableState(
+      long id,
+      Settings settings,
+      DurableHandler handler,
+      DurableConsumers.Environment environment) {
+    super(id, environment);
     this.settings = settings;
-    this.environment = environment;
     this.journal = settings.journal();
     this.progress =
         new FeedProgress(
             id, settings.bufferBytes(), !settings.name().isEmpty(), environment.clock().nanoTime());
     this.taken = progress;
-  }
-
-  /** Sets the task that runs whenever there is something to do; before the first frame. */
-  void onWork(Runnable consumer) {
-    wake = consumer;
+    this.runner = new DurableRunner(this, handler, environment);
   }
 
   // ---- What the bus says
 
-  /**
-   * Notes that the bus has accepted it, and the journal that the bus has found. Returns what the
-   * consumer does not get because its journal was deleted, or null.
-   *
-   * @param created which creation of the journal; 0 if the bus does not tell
-   */
+  @Override
   @Nullable Truncated accepted(FeedLine line, String found, long created) {
     journal = found;
     Truncated told = null;
     if (!progress.isOf(created)) {
       told = progress.left(settings.filter());
       progress = progress.replaced(created, told, environment.clock().nanoTime());
-      wake.run();
+      runner.wake();
     }
     progress.accepted(line).forEach(Runnable::run);
     return told;
   }
 
-  /** Notes that it has ended at the bus, or its connection has. */
+  @Override
   void lost(FeedLine line) {
     progress.lost(line);
   }
 
-  /** Returns the last position that was fed; 0 before the first. */
+  @Override
+  void leave(FeedLine line) {
+    // What is handled is settled with the frame that ends it.
+  }
+
+  @Override
+  void settled(FeedLine line, long upTo) {
+    // Nothing is settled with an answer.
+  }
+
+  @Override
+  boolean settleRefused(FeedLine line, EventBusException failure) {
+    return false;
+  }
+
+  @Override
   long covered() {
     return progress.covered();
   }
 
-  /** Takes a {@code Feed} whose frames were checked. */
+  @Override
   void fed(FeedLine line, FeedView feed, ByteBuffer message, int repeated, int bytes) {
     duplicates.add(repeated);
     progress.fed(line, feed, message, bytes).forEach(Runnable::run);
     settle(false);
-    wake.run();
+    runner.wake();
   }
 
-  /** Takes a {@code Truncated}; returns what is new of it, or null. */
+  @Override
   @Nullable Truncated truncated(FeedLine line, long from, long to, Truncated.Reason reason) {
     Truncated told = progress.truncated(line, settings.filter(), from, to, reason);
-    wake.run();
+    runner.wake();
     return told;
   }
 
@@ -181,7 +183,7 @@ final class DurableState implements DurableSubscription, Registration {
   void stopped() {
     if (ended) {
       over = true;
-      environment.notifier().complete(() -> finished.complete(null));
+      finish();
     } else {
       asked = true;
       environment.subscriptions().unsubscribe(this);
@@ -202,8 +204,7 @@ final class DurableState implements DurableSubscription, Registration {
 
   @Override
   public CompletionStage<DurableSubscription> ready() {
-    awaited = true;
-    return ready;
+    return awaitReady();
   }
 
   @Override
@@ -221,10 +222,16 @@ final class DurableState implements DurableSubscription, Registration {
     return stop();
   }
 
+  @Override
   CompletableFuture<Void> stop() {
     stopping = true;
-    wake.run();
-    return finished;
+    runner.wake();
+    return finished();
+  }
+
+  @Override
+  boolean isHandledByThisThread() {
+    return runner.isRunByThisThread();
   }
 
   @Override
@@ -235,8 +242,8 @@ final class DurableState implements DurableSubscription, Registration {
   // ---- As a registration
 
   @Override
-  public long id() {
-    return id;
+  DurableSubscription view() {
+    return this;
   }
 
   @Override
@@ -247,7 +254,7 @@ final class DurableState implements DurableSubscription, Registration {
     boolean goesOn = settings.name().isEmpty() && present.isKnown();
     Consume consume =
         new Consume(
-            id,
+            id(),
             settings.filter(),
             journal,
             settings.name(),
@@ -266,7 +273,7 @@ final class DurableState implements DurableSubscription, Registration {
 
   @Override
   public byte[] endFrame() {
-    byte[] end = ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id));
+    byte[] end = ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id()));
     FeedProgress present = progress;
     if (!present.hasToSettle()) {
       return end;
@@ -283,50 +290,10 @@ final class DurableState implements DurableSubscription, Registration {
   }
 
   @Override
-  public boolean isConfirmed() {
-    return confirmed;
-  }
-
-  @Override
-  public void confirm() {
-    confirmed = true;
-  }
-
-  @Override
-  public @Nullable SubscriptionState events() {
-    return null;
-  }
-
-  @Override
-  public void completeReady() {
-    ready.complete(this);
-  }
-
-  @Override
-  public void failReady(EventBusException failure) {
-    ready.completeExceptionally(failure);
-  }
-
-  @Override
-  public boolean isAwaited() {
-    return awaited;
-  }
-
-  @Override
-  public void discard() {
-    end();
-  }
-
-  @Override
   public void end() {
     ended = true;
     progress.end();
-    environment.ended(id);
-    wake.run();
-  }
-
-  @Override
-  public void abandon() {
-    end();
+    environment.ended(id());
+    runner.wake();
   }
 }

@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Credit of a consumer over one connection since its Consume there: the limit that the bus was
- * told, and the bytes that have come. Guarded by the lock of its {@link FeedProgress}.
+ * told, and the bytes that have come. Guarded by the lock of its owner.
  */
 final class FeedCredit {
   private final FeedLine line;
   private final long consumer;
-  private final long window;
+  private final long step;
   private long received;
   private long limit;
   private boolean begun;
@@ -20,13 +20,13 @@ final class FeedCredit {
   /**
    * Creates the credit of a connection.
    *
-   * @param window bytes that the consumer has room for if nothing waits
+   * @param step bytes by which the limit is raised at least
    * @param limit that Consume has granted
    */
-  FeedCredit(FeedLine line, long consumer, long window, long limit) {
+  FeedCredit(FeedLine line, long consumer, long step, long limit) {
     this.line = line;
     this.consumer = consumer;
-    this.window = window;
+    this.step = step;
     this.limit = limit;
   }
 
@@ -39,14 +39,13 @@ final class FeedCredit {
   }
 
   /**
-   * Returns the task that raises the limit; null while more than half of it is left, or there is no
-   * room for as much.
+   * Returns the task that raises the limit; null while there is no room for a step more.
    *
    * @param room bytes that may come now
    */
   @Nullable Runnable raise(long room) {
     long next = received + room;
-    if (next - limit < window / 2) {
+    if (next - limit < step) {
       return null;
     }
     limit = next;

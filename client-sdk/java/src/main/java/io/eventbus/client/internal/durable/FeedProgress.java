@@ -130,7 +130,7 @@ final class FeedProgress {
    */
   synchronized List<Runnable> accepted(FeedLine line) {
     outdated.remove(line);
-    credits.put(line, new FeedCredit(line, consumer, bufferBytes, asked));
+    credits.put(line, new FeedCredit(line, consumer, bufferBytes / 2, asked));
     return raise();
   }
 
@@ -202,7 +202,7 @@ final class FeedProgress {
       return false;
     }
     FeedCredit credit =
-        credits.computeIfAbsent(line, l -> new FeedCredit(l, consumer, bufferBytes, asked));
+        credits.computeIfAbsent(line, l -> new FeedCredit(l, consumer, bufferBytes / 2, asked));
     if (credit.received(bytes)) {
       // Earlier settlements may not have arrived.
       settled = 0;

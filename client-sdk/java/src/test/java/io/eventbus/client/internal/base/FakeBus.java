@@ -296,15 +296,21 @@ public final class FakeBus implements Transport {
 
   /** Encodes a Feed. */
   public static byte[] feed(long id, long from, long to, long head, byte[]... frames) {
+    return feed(id, from, to, head, 0, frames);
+  }
+
+  /** Encodes a Feed of a shared durable subscription, or with the attempt 0 of another one. */
+  public static byte[] feed(long id, long from, long to, long head, int attempt, byte[]... frames) {
     int size = 0;
     for (byte[] frame : frames) {
       size += frame.length;
     }
-    ByteBuffer out = ByteBuffer.allocate(DurableFrames.feedSize(id, from, to, head, size, 0));
-    DurableFrames.writeFeedHead(out, id, from, to, head, size, 0);
+    ByteBuffer out = ByteBuffer.allocate(DurableFrames.feedSize(id, from, to, head, size, attempt));
+    DurableFrames.writeFeedHead(out, id, from, to, head, size, attempt);
     for (byte[] frame : frames) {
       out.put(frame);
     }
+    DurableFrames.writeAttempt(out, attempt);
     return out.array();
   }
 

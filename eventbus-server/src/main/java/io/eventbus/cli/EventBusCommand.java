@@ -8,6 +8,7 @@ import io.eventbus.cli.client.RespondCommand;
 import io.eventbus.cli.client.ServicesCommand;
 import io.eventbus.cli.client.SubscribeCommand;
 import io.eventbus.cli.client.TunnelCommand;
+import io.eventbus.cli.client.WorkCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.ClusterRegistryCommand;
 import io.eventbus.cli.cluster.JournalCommand;
@@ -39,6 +40,7 @@ import picocli.CommandLine.Spec;
       ServeCommand.class,
       PublishCommand.class,
       SubscribeCommand.class,
+      WorkCommand.class,
       RequestCommand.class,
       BroadcastCommand.class,
       RespondCommand.class,

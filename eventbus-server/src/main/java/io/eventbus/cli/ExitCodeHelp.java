@@ -60,6 +60,7 @@ final class ExitCodeHelp {
           Map.entry("serve", LOCAL),
           Map.entry("publish", CLIENT),
           Map.entry("subscribe", CLIENT),
+          Map.entry("work", CLIENT),
           Map.entry("request", CALLER),
           Map.entry("services", CALLER),
           Map.entry("broadcast", CLIENT),

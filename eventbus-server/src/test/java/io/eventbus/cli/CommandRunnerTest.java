@@ -68,6 +68,7 @@ class CommandRunnerTest {
         "serve",
         "publish",
         "subscribe",
+        "work",
         "request",
         "broadcast",
         "respond",
@@ -181,7 +182,7 @@ class CommandRunnerTest {
         "serv | Did you mean: eventbus serve",
         "serve --prot 1 | Unknown option",
         "serve extra | Unmatched argument",
-        "foo | \"foo\" is no command (expected: serve, publish, subscribe, request, broadcast,"
+        "foo | \"foo\" is no command (expected: serve, publish, subscribe, work, request, broadcast,"
             + " respond,",
         "registry foo | \"foo\" is no command (expected: status, members, leader,",
         "'' | (expected: serve, publish,",

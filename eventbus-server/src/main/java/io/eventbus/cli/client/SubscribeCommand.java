@@ -16,12 +16,9 @@ import io.eventbus.client.Start;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.protocol.TopicFilter;
-import java.time.DateTimeException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -56,9 +53,6 @@ import picocli.CommandLine.Spec;
     })
 public final class SubscribeCommand implements Callable<Integer> {
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
-
-  private static final Map<String, Start> FIXED_STARTS =
-      Map.of("first", Start.FIRST, "new", Start.NEW, "latest-values", Start.LATEST_VALUES);
 
   @Mixin ConnectOptions connection = new ConnectOptions();
   @Spec CommandSpec spec = CommandSpec.create();
@@ -188,25 +182,11 @@ public final class SubscribeCommand implements Callable<Integer> {
     if (from == null) {
       return Start.NEW;
     }
-    Start fixed = FIXED_STARTS.get(from);
-    if (fixed != null) {
-      return fixed;
-    }
     try {
-      if (from.startsWith("position:")) {
-        return Start.position(Long.parseLong(from.substring("position:".length())));
-      }
-      if (from.startsWith("time:")) {
-        return Start.time(Instant.parse(from.substring("time:".length())));
-      }
-    } catch (IllegalArgumentException | DateTimeException e) {
-      // Told below.
+      return StartOption.parse(from);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
-    throw new ParameterException(
-        spec.commandLine(),
-        "--from: "
-            + from
-            + " (expected: first, new, latest-values, position:N or time:2026-01-31T12:00:00Z)");
   }
 
   private void consume(EventBusClient client, Start start, EventFormat chosen) throws Exception {

@@ -13,6 +13,7 @@ import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.Truncated;
+import io.eventbus.client.Worker;
 import java.io.PrintWriter;
 import java.util.concurrent.CancellationException;
 import java.util.function.Consumer;
@@ -103,6 +104,11 @@ final class Warnings implements ConnectionListener {
     if (!(failure instanceof BrokenPipe || failure instanceof CancellationException)) {
       tell("the event at position " + position + " was not shown: " + Failures.describe(failure));
     }
+  }
+
+  @Override
+  public void handlerFailed(Worker worker, long position, Throwable failure) {
+    tell("the event at position " + position + " comes again: " + Failures.describe(failure));
   }
 
   @Override

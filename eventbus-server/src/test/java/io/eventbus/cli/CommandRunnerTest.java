@@ -106,6 +106,8 @@ class CommandRunnerTest {
         "journal lag",
         "journal trim",
         "journal purge",
+        "journal dead",
+        "journal redrive",
         "journal delete",
         "whoami",
         "hash-password",

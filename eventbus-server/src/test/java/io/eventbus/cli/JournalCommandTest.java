@@ -116,6 +116,49 @@ class JournalCommandTest {
   }
 
   @Test
+  void deadEventsAreListedAndGivenOutAgain() throws Exception {
+    journal(0, "create", "orders", "--filter=orders.>", "--account=acme");
+    FakeEvents.reject(journals, 1, "work", 1_205, "no stock");
+    String[] dead = {"dead", "orders", "--account=acme", "--durable=work"};
+    // More than a page.
+    assertThat(words(dead)).hasSize(1 + 1_205);
+    assertThat(words(dead).get(0)).isEqualTo("POSITION ATTEMPTS TIME REASON");
+    assertThat(words(dead).get(1_205)).matches("1205 1 1970-01-01T\\S+ no stock");
+    assertThat(redrive("--from=11", "--to=1204", "--discard"))
+        .isEqualTo("1194 events were discarded.\n");
+    assertThat(redrive("--from=1205", "--discard")).isEqualTo("1 event was discarded.\n");
+    assertThat(redrive("--to=1")).isEqualTo("1 event is given out again.\n");
+    assertThat(
+            new ObjectMapper()
+                .readTree(
+                    journal(0, "dead", "orders", "--account=acme", "--durable=work", "--json")
+                        .lines()
+                        .findFirst()
+                        .orElseThrow())
+                .path("position")
+                .asLong())
+        .isEqualTo(2);
+    assertThat(redrive()).isEqualTo("9 events are given out again.\n");
+    assertThat(redrive("--json")).isEqualTo("{\"events\":0}\n");
+    assertThat(words(dead)).hasSize(1);
+    journals.createCursor(
+        1, "audit", TopicFilter.parse("orders.eu"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
+    journal(5, "redrive", "orders", "--account=acme", "--durable=audit");
+    assertThat(cli.err()).contains("audit is not shared (expected: a shared durable subscription)");
+    journal(1, "dead", "orders", "--account=acme", "--durable=other");
+    assertThat(cli.err()).contains("durable: other (expected: ");
+    journal(2, "dead", "orders");
+    journal(2, "redrive", "orders");
+  }
+
+  private String redrive(String... options) {
+    List<String> all = new ArrayList<>(List.of("redrive", "orders", "--account=acme"));
+    all.add("--durable=work");
+    all.addAll(Arrays.asList(options));
+    return journal(0, all.toArray(new String[0]));
+  }
+
+  @Test
   void errorsAreReported() {
     journal(2, "create", "orders");
     journal(2, "create", "orders", "--filter=a", "--max-bytes=much");

@@ -38,6 +38,8 @@ import picocli.CommandLine.Spec;
       JournalCommand.Lag.class,
       JournalCommand.Trim.class,
       JournalCommand.Purge.class,
+      JournalDeadCommands.Dead.class,
+      JournalDeadCommands.Redrive.class,
       JournalCommand.Delete.class,
       JournalReplicaCommands.Replicas.class,
       JournalReplicaCommands.Replace.class
@@ -55,7 +57,7 @@ public final class JournalCommand implements Runnable {
   }
 
   /** Bus to ask, and the account. */
-  private abstract static class OfAccount implements Callable<Integer> {
+  abstract static class OfAccount implements Callable<Integer> {
     @Mixin RegistryOptions options = new RegistryOptions();
 
     @Option(
@@ -117,12 +119,12 @@ public final class JournalCommand implements Runnable {
   }
 
   /** Cells of an item of a list. */
-  private interface Row {
+  interface Row {
     String[] of(JsonNode item);
   }
 
   /** Command for a single journal. */
-  private abstract static class OfJournal extends OfAccount {
+  abstract static class OfJournal extends OfAccount {
     @Parameters(paramLabel = "JOURNAL", description = "Name of the journal.")
     String journal = "";
 

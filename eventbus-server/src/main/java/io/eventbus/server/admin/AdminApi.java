@@ -278,23 +278,30 @@ final class AdminApi {
    * Creates a page of at most {@code limit} items from one more, which tells if another follows.
    */
   static <T> AdminReply page(List<T> found, int limit, String path, Function<T, String> cursor) {
-    return page(found, limit, path, null, cursor);
+    return page(found, limit, path, Map.of(), cursor);
   }
 
   /** Creates a page of a list of one account, or of all accounts if that is null. */
   static <T> AdminReply page(
       List<T> found, int limit, String path, @Nullable String account, Function<T, String> cursor) {
+    return page(
+        found, limit, path, account == null ? Map.of() : Map.of("account", account), cursor);
+  }
+
+  /** Creates a page of a list that other parameters select. */
+  static <T> AdminReply page(
+      List<T> found,
+      int limit,
+      String path,
+      Map<String, String> parameters,
+      Function<T, String> cursor) {
+    StringBuilder query = new StringBuilder("?limit=").append(limit);
+    parameters.forEach(
+        (name, value) -> query.append('&').append(name).append('=').append(encoded(value)));
     boolean more = found.size() > limit;
     List<T> items = more ? found.subList(0, limit) : found;
     String next =
-        more
-            ? path
-                + "?limit="
-                + limit
-                + (account == null ? "" : "&account=" + encoded(account))
-                + "&after="
-                + encoded(cursor.apply(items.get(limit - 1)))
-            : null;
+        more ? path + query + "&after=" + encoded(cursor.apply(items.get(limit - 1))) : null;
     return AdminReply.ok(new Page<>(List.copyOf(items), next));
   }
 

@@ -36,8 +36,8 @@ final class JournalApi {
   /** Maximum number of changes by clients that are no operators. */
   private static final int MAX_OF_CLIENTS = WaitingCalls.MAX_CALLS - 1;
 
-  private static final String PATH = "/api/v1/journals";
-  private static final String ONE = PATH + "/{id}";
+  static final String PATH = "/api/v1/journals";
+  static final String ONE = PATH + "/{id}";
   private static final Set<String> NOTHING_BUT_ACCOUNT = Set.of("account");
   private static final Set<String> DEFINITION =
       Set.of("account", "filters", "keep", "max-age", "max-bytes", "max-events", "full");
@@ -59,6 +59,12 @@ final class JournalApi {
   }
 
   List<Route> routes() {
+    List<Route> all = new ArrayList<>(own());
+    all.addAll(new DeadEventApi(this).routes());
+    return List.copyOf(all);
+  }
+
+  private List<Route> own() {
     return List.of(
         Route.get(PATH, (CallerAction) this::list).ofJournals(),
         Route.get("/api/v1/shards", (request, id) -> shards(request)),
@@ -73,11 +79,11 @@ final class JournalApi {
         changes(Route.delete(ONE, (CallerAction) this::delete)));
   }
 
-  private static Route changes(Route route) {
+  static Route changes(Route route) {
     return route.forRole(AdminRole.ADMIN).ofJournals();
   }
 
-  private JournalScope scope(AdminCaller caller) throws HttpFailure {
+  JournalScope scope(AdminCaller caller) throws HttpFailure {
     return JournalScope.of(caller, rules.apply(caller));
   }
 
@@ -161,7 +167,7 @@ final class JournalApi {
    */
   record Cursor(String name, String filter, long settled, long lag, Instant lastUsed) {}
 
-  private JournalAdministration journals() throws HttpFailure {
+  JournalAdministration journals() throws HttpFailure {
     JournalAdministration journals = bus.journals();
     if (journals == null) {
       throw new HttpFailure(
@@ -217,7 +223,7 @@ final class JournalApi {
   }
 
   /** Waits for a change; one call is left for operators, whatever clients ask for. */
-  private <T> T await(AdminCaller caller, WaitingCalls.Call<T> call) throws HttpFailure {
+  <T> T await(AdminCaller caller, WaitingCalls.Call<T> call) throws HttpFailure {
     if (caller.role() != AdminRole.NONE) {
       return calls.await(call);
     }
@@ -237,8 +243,7 @@ final class JournalApi {
     return name(text.substring(0, slash), text.substring(slash + 1));
   }
 
-  private static JournalName name(QueryString query, String id, JournalScope scope)
-      throws HttpFailure {
+  static JournalName name(QueryString query, String id, JournalScope scope) throws HttpFailure {
     String account = scope.account(query.optional("account"));
     return name(account == null ? "" : account, id);
   }
@@ -254,7 +259,7 @@ final class JournalApi {
     }
   }
 
-  private JournalInfo find(JournalName name) throws HttpFailure {
+  JournalInfo find(JournalName name) throws HttpFailure {
     return journals().find(name).orElseThrow(() -> HttpFailure.notFound("journal"));
   }
 
@@ -266,12 +271,12 @@ final class JournalApi {
         new Detail(Item.of(journal), Content.of(figures), Instant.ofEpochMilli(figures.stamp())));
   }
 
-  private JournalFigures figures(JournalInfo journal) throws HttpFailure {
+  JournalFigures figures(JournalInfo journal) throws HttpFailure {
     JournalAdministration journals = journals();
     return read(() -> journals.figures(journal)).orElseThrow(() -> HttpFailure.notFound("journal"));
   }
 
-  private static <T> T read(Supplier<T> reader) throws HttpFailure {
+  static <T> T read(Supplier<T> reader) throws HttpFailure {
     try {
       return reader.get();
     } catch (JournalsUnavailableException e) {

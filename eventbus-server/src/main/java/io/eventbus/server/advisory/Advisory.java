@@ -251,6 +251,10 @@ public sealed interface Advisory {
     TRIMMED,
     /** Single events were removed. */
     PURGED,
+    /** Dead events of a durable subscription are given out again. */
+    REDRIVEN,
+    /** Dead events of a durable subscription were taken from it. */
+    DISCARDED,
     /** The journal is gone, with its events and durable subscriptions. */
     DELETED
   }
@@ -259,7 +263,7 @@ public sealed interface Advisory {
    * A journal was changed through this bus.
    *
    * @param account account of the journal; empty for the account of clients that have none
-   * @param summary the definition, or what was removed, for people
+   * @param summary the definition, or which events it is about, for people
    */
   record JournalChanged(String account, String journal, JournalChange change, String summary)
       implements Advisory {}

@@ -1,6 +1,7 @@
 package io.eventbus.server.durable;
 
 import io.eventbus.journal.CursorView;
+import io.eventbus.journal.DeadEvent;
 import io.eventbus.journal.JournalCatalog;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
@@ -113,6 +114,22 @@ public final class JournalAdministration {
    */
   public List<CursorView> cursors(JournalInfo journal, String after, int limit) {
     return journals.cursors(journal.number(), after, limit);
+  }
+
+  /**
+   * Returns a cursor of a journal, or nothing if there is none of this name; waits for the disk.
+   */
+  public Optional<CursorView> cursor(JournalInfo journal, String cursor) {
+    return Optional.ofNullable(journals.cursor(journal.number(), cursor));
+  }
+
+  /**
+   * Returns the dead events of a shared cursor, sorted by position; waits for the disk.
+   *
+   * @param after position after which they begin, 0 for the first
+   */
+  public List<DeadEvent> deadEvents(JournalInfo journal, String cursor, long after, int limit) {
+    return journals.deadEvents(journal.number(), cursor, after, limit);
   }
 
   /**
@@ -231,6 +248,40 @@ public final class JournalAdministration {
             });
   }
 
+  /**
+   * Gives dead events of a shared cursor out again, or takes them from it; the result is how many.
+   *
+   * @param from the first position, 1 or more
+   * @param to the last position
+   * @param discard whether they are settled instead of given out again
+   */
+  public CompletionStage<Long> redrive(
+      JournalName name, String cursor, long from, long to, boolean discard) {
+    return begin(() -> redriveOn(number(name), cursor, from, to, discard, 0))
+        .thenApply(
+            events -> {
+              tell(
+                  name,
+                  discard ? JournalChange.DISCARDED : JournalChange.REDRIVEN,
+                  "dead events of " + cursor + ": " + events);
+              return events;
+            });
+  }
+
+  private CompletionStage<Long> redriveOn(
+      int number, String cursor, long from, long to, boolean discard, long before) {
+    return journals
+        .redrive(number, cursor, from, to, discard)
+        .thenCompose(
+            result -> {
+              RecordResult.Redriven redriven = expect(result, RecordResult.Redriven.class);
+              long sum = before + redriven.events();
+              return redriven.next() == 0
+                  ? CompletableFuture.completedFuture(sum)
+                  : redriveOn(number, cursor, redriven.next(), to, discard, sum);
+            });
+  }
+
   private static JournalDefinition named(JournalName name, JournalDefinition definition) {
     return new JournalDefinition(
         name.inShard(),
@@ -304,7 +355,9 @@ public final class JournalAdministration {
   private static <T extends RecordResult> T expect(RecordResult result, Class<T> expected) {
     if (result instanceof RecordResult.Refused refused) {
       throw new JournalRefusedException(
-          refused.message(), refused.reason() == JournalRefusalReason.NO_JOURNAL);
+          refused.message(),
+          refused.reason() == JournalRefusalReason.NO_JOURNAL
+              || refused.reason() == JournalRefusalReason.NO_CURSOR);
     }
     return expected.cast(result);
   }

@@ -9,6 +9,7 @@ import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.Quota;
+import io.eventbus.server.durable.FakeEvents;
 import io.eventbus.server.durable.FakeJournals;
 import io.eventbus.server.durable.FakeQuotas;
 import io.eventbus.server.durable.JournalAdministration;
@@ -135,6 +136,7 @@ class JournalAccessTest {
             "orders?filters=orders.eu.%3E")) {
       assertThat(send("ops/admin", "PUT", "/journals/" + each).statusCode()).isEqualTo(200);
     }
+    FakeEvents.reject(journals, 1, "work", 1, "");
     told.clear();
   }
 
@@ -204,6 +206,16 @@ class JournalAccessTest {
     "acme/manager, PUT, /journals/orders/trim?up-to=1&account=umbrella, 403",
     "acme/manager, PUT, /journals/orders/purge?topic=orders.eu.x, 200",
     "acme/manager, PUT, /journals/mixed/purge?topic=orders.us.x, 403",
+    "acme/manager, GET, /journals/orders/dead?durable=work, 200",
+    "acme/manager, GET, /journals/orders/dead?durable=work&account=umbrella, 403",
+    "acme/manager, PUT, /journals/orders/redrive?durable=work, 200",
+    "acme/manager, PUT, /journals/mixed/redrive?durable=work, 403",
+    "acme/manager, PUT, /journals/orders/redrive?durable=work&account=umbrella, 403",
+    "acme/trader, GET, /journals/orders/dead?durable=work, 403",
+    "acme/trader, PUT, /journals/orders/redrive?durable=work, 403",
+    "ops/viewer, GET, /journals/orders/dead?durable=work&account=acme, 200",
+    "ops/viewer, PUT, /journals/orders/redrive?durable=work&account=acme, 403",
+    "ops/admin, PUT, /journals/orders/redrive?durable=work&account=acme, 200",
     "acme/manager, DELETE, /journals/orders, 200",
     "acme/manager, DELETE, /journals/mixed, 403",
     "acme/manager, DELETE, /journals/gone, 404",

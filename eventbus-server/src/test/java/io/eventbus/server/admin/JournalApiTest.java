@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
+import io.eventbus.journal.CursorView;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
@@ -26,6 +27,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -64,13 +66,19 @@ class JournalApiTest {
 
   private HttpResponse<String> send(String method, String path)
       throws IOException, InterruptedException {
-    return client.send(
-        HttpRequest.newBuilder(
-                URI.create("http://127.0.0.1:" + server.port() + "/api/v1/journals" + path))
-            .timeout(Duration.ofSeconds(20))
-            .method(method, HttpRequest.BodyPublishers.noBody())
-            .build(),
-        HttpResponse.BodyHandlers.ofString());
+    return client.send(request(method, path), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private CompletableFuture<HttpResponse<String>> sendAsync(String method, String path) {
+    return client.sendAsync(request(method, path), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private HttpRequest request(String method, String path) {
+    return HttpRequest.newBuilder(
+            URI.create("http://127.0.0.1:" + server.port() + "/api/v1/journals" + path))
+        .timeout(Duration.ofSeconds(60))
+        .method(method, HttpRequest.BodyPublishers.noBody())
+        .build();
   }
 
   private JsonNode done(String method, String path) throws IOException, InterruptedException {
@@ -204,8 +212,115 @@ class JournalApiTest {
             new Advisory.JournalChanged("", "orders", JournalChange.TRIMMED, "first position: 5"));
   }
 
+  private List<Long> dead(String query) throws IOException, InterruptedException {
+    return StreamSupport.stream(
+            done("GET", "/orders/dead?durable=work" + query).path("items").spliterator(), false)
+        .map(item -> item.path("position").asLong())
+        .toList();
+  }
+
+  @Test
+  void deadEventsAreListedInPages() throws Exception {
+    done("PUT", "/orders?filters=orders.%3E&account=acme");
+    FakeEvents.reject(journals, 1, "work", 5, "no stock");
+    JsonNode page = done("GET", "/orders/dead?account=acme&durable=work&limit=3");
+    JsonNode first = page.path("items").get(0);
+    assertThat(first.path("position").asLong()).isEqualTo(1);
+    assertThat(first.path("attempts").asInt()).isEqualTo(1);
+    assertThat(first.path("reason").asText()).isEqualTo("no stock");
+    assertThat(first.path("time").asText()).startsWith("1970-01-01T00:00:01.");
+    assertThat(page.path("items")).hasSize(3);
+    String next = page.path("next").asText();
+    assertThat(next)
+        .isEqualTo("/api/v1/journals/orders/dead?limit=3&account=acme&durable=work&after=3");
+    JsonNode last = done("GET", next.substring("/api/v1/journals".length()));
+    assertThat(last.path("items")).hasSize(2);
+    assertThat(last.path("items").get(1).path("position").asLong()).isEqualTo(5);
+    assertThat(last.path("next").isNull()).isTrue();
+  }
+
+  @Test
+  void deadEventsAreGivenOutAgainOrDiscarded() throws Exception {
+    done("PUT", "/orders?filters=orders.%3E");
+    FakeEvents.reject(journals, 1, "work", 2_205, "no stock");
+    assertThat(dead("&limit=1000")).hasSize(1_000);
+    String redrive = "/orders/redrive?durable=work";
+    assertThat(done("PUT", redrive + "&from=2&to=3").path("events").asLong()).isEqualTo(2);
+    assertThat(dead("&limit=2")).containsExactly(1L, 4L);
+    assertThat(done("PUT", redrive + "&from=2201&discard=true").path("events").asLong())
+        .isEqualTo(5);
+    assertThat(journals.cursor(1, "work"))
+        .returns(2L, CursorView::waiting)
+        .returns(2_198L, CursorView::dead);
+    // By three records, the last of which takes what is left.
+    int before = journals.applied();
+    assertThat(done("PUT", redrive + "&discard=false").path("events").asLong()).isEqualTo(2_198);
+    assertThat(journals.applied() - before).isEqualTo(3);
+    assertThat(journals.cursor(1, "work"))
+        .returns(2_200L, CursorView::waiting)
+        .returns(0L, CursorView::dead);
+    assertThat(dead("")).isEmpty();
+    assertThat(done("PUT", redrive).path("events").asLong()).isZero();
+    assertThat(told.subList(1, told.size()))
+        .containsExactly(
+            new Advisory.JournalChanged(
+                "", "orders", JournalChange.REDRIVEN, "dead events of work: 2"),
+            new Advisory.JournalChanged(
+                "", "orders", JournalChange.DISCARDED, "dead events of work: 5"),
+            new Advisory.JournalChanged(
+                "", "orders", JournalChange.REDRIVEN, "dead events of work: 2198"),
+            new Advisory.JournalChanged(
+                "", "orders", JournalChange.REDRIVEN, "dead events of work: 0"));
+  }
+
+  @Test
+  void deadEventsAreOfASharedDurableSubscription() throws Exception {
+    done("PUT", "/orders?filters=orders.%3E");
+    journals.createCursor(
+        1, "audit", TopicFilter.parse("orders.>"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
+    for (String each : List.of("GET dead", "PUT redrive")) {
+      String method = each.substring(0, 3);
+      String what = each.substring(4);
+      refused(method, "/gone/" + what + "?durable=work", 404, "no such journal");
+      refused(
+          method,
+          "/orders/" + what + "?durable=work",
+          404,
+          "durable: work (expected: a durable subscription of the journal orders)");
+      refused(
+          method,
+          "/orders/" + what + "?durable=audit",
+          409,
+          "durable: audit is not shared (expected: a shared durable subscription)");
+    }
+  }
+
+  @Test
+  void aDurableSubscriptionThatEndsMeanwhileIsNotFound() throws Exception {
+    done("PUT", "/orders?filters=orders.%3E");
+    FakeEvents.reject(journals, 1, "work", 1, "");
+    journals.holds(true);
+    var unused = journals.deleteCursor(1, "work", 0);
+    var answer = sendAsync("PUT", "/orders/redrive?durable=work");
+    journals.awaitHeld(2);
+    journals.holds(false);
+    journals.applyHeld();
+    assertThat(answer.get().statusCode()).isEqualTo(404);
+    assertThat(answer.get().body()).contains("cursor: work (expected: a cursor of ");
+  }
+
   @ParameterizedTest
   @CsvSource({
+    "GET, /a/dead, durable: missing",
+    "GET, /a/dead?durable=, durable: missing or illegal",
+    "GET, /a/dead?durable=a.*, durable: missing or illegal",
+    "GET, /a/dead?durable=d&after=-1, after: out of range",
+    "GET, /a/dead?durable=d&after=9223372036854775807, after: out of range",
+    "GET, /a/dead?durable=d&limit=1001, limit: out of range",
+    "PUT, /a/redrive, durable: missing",
+    "PUT, /a/redrive?durable=d&from=0, from <= to",
+    "PUT, /a/redrive?durable=d&from=2&to=1, from <= to",
+    "PUT, /a/redrive?durable=d&discard=yes, true or false",
     "PUT, /a, filters: missing",
     "PUT, /a?filters=, filters: illegal",
     "PUT, /a?filters=a..b, filters: illegal",

@@ -1,15 +1,24 @@
 package io.eventbus.server.durable;
 
 import io.eventbus.journal.AppendListener;
+import io.eventbus.journal.CursorMode;
+import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.Settlement;
+import io.eventbus.journal.TakenRun;
 import io.eventbus.journal.codec.EventBlock;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.Frames;
+import io.eventbus.protocol.TopicFilter;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
 
 /** Events for tests of journals. */
 public final class FakeEvents {
@@ -23,6 +32,50 @@ public final class FakeEvents {
   public static void publish(
       Journals journals, int journal, String topic, long sequence, String... payloads) {
     publishFor(journals, 0, journal, topic, sequence, payloads);
+  }
+
+  /**
+   * Publishes events, all of which a consumer of a new shared cursor rejects.
+   *
+   * @param events how many, for which the journal has to be empty before
+   */
+  public static void reject(
+      FakeJournals journals, int journal, String cursor, int events, String reason) {
+    String[] payloads = new String[events];
+    Arrays.fill(payloads, "x");
+    publish(journals, journal, "orders.eu.x", 1, payloads);
+    result(
+        journals.createCursor(
+            journal,
+            cursor,
+            TopicFilter.parse("orders.>"),
+            CursorMode.SHARED,
+            CursorStart.FIRST,
+            0),
+        RecordResult.CursorState.class);
+    long epoch =
+        result(journals.joinCursor(journal, cursor, "bus", 3), RecordResult.CursorState.class)
+            .epoch();
+    for (int left = events; left > 0; ) {
+      List<Settlement> rejected = new ArrayList<>();
+      for (TakenRun run :
+          result(journals.takeEvents(journal, cursor, epoch, 1_024), RecordResult.Taken.class)
+              .runs()) {
+        rejected.add(
+            new Settlement(
+                run.from(), run.to(), run.attempt(), Settlement.Outcome.REJECT, -1, reason));
+        left -= run.events();
+      }
+      if (rejected.isEmpty()) {
+        throw new AssertionError("nothing to take of " + left);
+      }
+      result(journals.settleEvents(journal, cursor, epoch, rejected), RecordResult.Settled.class);
+    }
+  }
+
+  private static <T extends RecordResult> T result(
+      CompletionStage<RecordResult> stage, Class<T> expected) {
+    return expected.cast(stage.toCompletableFuture().join());
   }
 
   /** Publishes events that expire after a time in milliseconds; 0 for never. */

@@ -76,6 +76,13 @@ public final class FakeJournals implements Journals {
     holds = now;
   }
 
+  /** Waits until as many entries wait. */
+  public synchronized void awaitHeld(int entries) throws InterruptedException {
+    while (held.size() < entries) {
+      wait();
+    }
+  }
+
   /** Applies the entries that wait. */
   public synchronized void applyHeld() {
     List<Runnable> all = List.copyOf(held);
@@ -209,6 +216,7 @@ public final class FakeJournals implements Journals {
         };
     if (holds) {
       held.add(task);
+      notifyAll();
     } else {
       task.run();
     }

@@ -1,0 +1,104 @@
+package io.eventbus.cli.cluster;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.eventbus.cli.cluster.JournalCommand.OfJournal;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.TableText;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Commands for the dead events of shared durable subscriptions. */
+final class JournalDeadCommands {
+  private JournalDeadCommands() {}
+
+  /** Command for a shared durable subscription. */
+  private abstract static class OfDurable extends OfJournal {
+    @Option(
+        names = "--durable",
+        required = true,
+        paramLabel = "NAME",
+        description = "Name of the shared durable subscription.")
+    String durable = "";
+
+    OfDurable(CliContext context) {
+      super(context);
+    }
+  }
+
+  /** List of the dead events. */
+  @Command(
+      name = "dead",
+      description = {
+        "Lists the dead events of a shared durable subscription: those that were rejected, or were"
+            + " delivered too often without success.",
+        "No consumer gets them. They stay in the journal until retention or purge removes them."
+      })
+  static final class Dead extends OfDurable {
+    Dead(CliContext context) {
+      super(context);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+      TableText table = new TableText();
+      table.row("POSITION", "ATTEMPTS", "TIME", "REASON");
+      String of = account == null ? "" : "&account=" + RegistryHttp.encoded(account);
+      printAll(
+          path() + "/dead?limit=1000&durable=" + RegistryHttp.encoded(durable) + of,
+          table,
+          item ->
+              new String[] {
+                item.path("position").asText(),
+                item.path("attempts").asText(),
+                item.path("time").asText(),
+                item.path("reason").asText()
+              });
+      return ExitCode.OK;
+    }
+  }
+
+  /** Return of the dead events to the consumers. */
+  @Command(
+      name = "redrive",
+      description = {
+        "Gives the dead events of a shared durable subscription to its consumers again, as if they"
+            + " had never been delivered.",
+        "Without --from and --to it does so with all of them."
+      })
+  static final class Redrive extends OfDurable {
+    @Option(names = "--from", paramLabel = "POSITION", description = "The first position.")
+    @Nullable Long from;
+
+    @Option(names = "--to", paramLabel = "POSITION", description = "The last position.")
+    @Nullable Long to;
+
+    @Option(
+        names = "--discard",
+        description = "Takes the events from the subscription instead; they stay in the journal.")
+    boolean discard;
+
+    Redrive(CliContext context) {
+      super(context);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+      Map<String, @Nullable String> parameters = new LinkedHashMap<>();
+      parameters.put("durable", durable);
+      parameters.put("from", from == null ? null : Long.toString(from));
+      parameters.put("to", to == null ? null : Long.toString(to));
+      parameters.put("discard", discard ? "true" : null);
+      JsonNode json = send("PUT", path() + "/redrive", parameters);
+      long events = json.path("events").asLong();
+      String count = events == 1 ? "1 event" : events + " events";
+      String are = events == 1 ? " is" : " are";
+      String were = events == 1 ? " was" : " were";
+      print(json, count + (discard ? were + " discarded." : are + " given out again."));
+      return ExitCode.OK;
+    }
+  }
+}

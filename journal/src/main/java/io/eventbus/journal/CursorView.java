@@ -20,7 +20,7 @@ import io.eventbus.protocol.TopicFilter;
  * @param waiting number of events that were given back and wait for a consumer or for their time
  * @param dead number of events that no consumer gets any more
  * @param oldest the first position that is not settled, the one after the last position if all are.
- *     A dead event is not settled. May be too early if more than 10,000 ranges wait
+ *     A dead letter is not settled. May be too early if more than 10,000 ranges wait
  */
 public record CursorView(
     String name,

@@ -173,7 +173,7 @@ public interface Journals {
       int journal, String name, long epoch, List<Settlement> settlements);
 
   /**
-   * Returns dead events of a shared cursor to its consumers, as if they had never been delivered,
+   * Returns dead letters of a shared cursor to its consumers, as if they had never been delivered,
    * or removes them from the cursor; at most 1,000 at a time. The result is {@link
    * RecordResult.Redriven} or {@link RecordResult.Refused}.
    *
@@ -225,7 +225,7 @@ public interface Journals {
   List<ConsumerView> consumers(int journal, String name, long after, int max);
 
   /**
-   * Returns the dead events of a shared cursor, sorted by position; none if there is no such
+   * Returns the dead letters of a shared cursor, sorted by position; none if there is no such
    * cursor. Waits for the disk.
    *
    * @param after position after which they begin, 0 for the first

@@ -93,7 +93,7 @@ public sealed interface RecordResult {
   record Settled(int ignored) implements RecordResult {}
 
   /**
-   * Return of dead events to the consumers of a shared cursor, or their removal.
+   * Return of dead letters to the consumers of a shared cursor, or their removal.
    *
    * @param events how many have been returned or removed
    * @param next the position from which another record has to go on, 0 if all is done

@@ -75,6 +75,7 @@ final class ExecWorker implements WorkHandler {
     environment.put("EVENTBUS_POSITION", Long.toString(event.position()));
     environment.put("EVENTBUS_ATTEMPT", Integer.toString(delivery.attempt()));
     Process process = builder.start();
+    // Before the question: whoever sets it later finds the process.
     running.add(process);
     if (stopped) {
       kill(process);
@@ -161,11 +162,10 @@ final class ExecWorker implements WorkHandler {
     children.forEach(ProcessHandle::destroyForcibly);
   }
 
-  /** Kills the commands that run: their events come again. */
+  /** Kills the commands that run, and those that begin meanwhile: their events come again. */
   void stop() {
     stopped = true;
+    // Threads are not stopped: a command that begins now needs some, and they are daemons.
     running.forEach(ExecWorker::kill);
-    timer.shutdownNow();
-    pipes.shutdownNow();
   }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Commands for the dead events of shared durable subscriptions. */
+/** Commands for the dead letters of shared durable subscriptions. */
 final class JournalDeadCommands {
   private JournalDeadCommands() {}
 
@@ -29,11 +29,11 @@ final class JournalDeadCommands {
     }
   }
 
-  /** List of the dead events. */
+  /** List of the dead letters. */
   @Command(
       name = "dead",
       description = {
-        "Lists the dead events of a shared durable subscription: those that were rejected, or were"
+        "Lists the dead letters of a shared durable subscription: those that were rejected, or were"
             + " delivered too often without success.",
         "No consumer gets them. They stay in the journal until retention or purge removes them."
       })
@@ -61,11 +61,11 @@ final class JournalDeadCommands {
     }
   }
 
-  /** Return of the dead events to the consumers. */
+  /** Return of the dead letters to the consumers. */
   @Command(
       name = "redrive",
       description = {
-        "Gives the dead events of a shared durable subscription to its consumers again, as if they"
+        "Gives the dead letters of a shared durable subscription to its consumers again, as if they"
             + " had never been delivered.",
         "Without --from and --to it does so with all of them."
       })

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Resources of the administration port for the dead events of shared durable subscriptions. Safe
+ * Resources of the administration port for the dead letters of shared durable subscriptions. Safe
  * for use by several threads.
  */
 final class DeadEventApi {

@@ -124,7 +124,7 @@ public final class JournalAdministration {
   }
 
   /**
-   * Returns the dead events of a shared cursor, sorted by position; waits for the disk.
+   * Returns the dead letters of a shared cursor, sorted by position; waits for the disk.
    *
    * @param after position after which they begin, 0 for the first
    */
@@ -249,7 +249,7 @@ public final class JournalAdministration {
   }
 
   /**
-   * Gives dead events of a shared cursor out again, or takes them from it; the result is how many.
+   * Gives dead letters of a shared cursor out again, or takes them from it; the result is how many.
    *
    * @param from the first position, 1 or more
    * @param to the last position
@@ -263,7 +263,7 @@ public final class JournalAdministration {
               tell(
                   name,
                   discard ? JournalChange.DISCARDED : JournalChange.REDRIVEN,
-                  "dead events of " + cursor + ": " + events);
+                  "dead letters of " + cursor + ": " + events);
               return events;
             });
   }

@@ -264,13 +264,13 @@ class JournalApiTest {
     assertThat(told.subList(1, told.size()))
         .containsExactly(
             new Advisory.JournalChanged(
-                "", "orders", JournalChange.REDRIVEN, "dead events of work: 2"),
+                "", "orders", JournalChange.REDRIVEN, "dead letters of work: 2"),
             new Advisory.JournalChanged(
-                "", "orders", JournalChange.DISCARDED, "dead events of work: 5"),
+                "", "orders", JournalChange.DISCARDED, "dead letters of work: 5"),
             new Advisory.JournalChanged(
-                "", "orders", JournalChange.REDRIVEN, "dead events of work: 2198"),
+                "", "orders", JournalChange.REDRIVEN, "dead letters of work: 2198"),
             new Advisory.JournalChanged(
-                "", "orders", JournalChange.REDRIVEN, "dead events of work: 0"));
+                "", "orders", JournalChange.REDRIVEN, "dead letters of work: 0"));
   }
 
   @Test

@@ -119,7 +119,7 @@ public sealed interface ShardRecord {
   }
 
   /**
-   * Return of dead events to the consumers of a shared cursor.
+   * Return of dead letters to the consumers of a shared cursor.
    *
    * @param from the first position
    * @param to the last position

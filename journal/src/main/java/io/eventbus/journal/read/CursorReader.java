@@ -135,7 +135,7 @@ public final class CursorReader {
     return found;
   }
 
-  /** Returns dead events of a shared cursor, from the first one after a position. */
+  /** Returns dead letters of a shared cursor, from the first one after a position. */
   public static List<DeadEvent> deadEvents(
       RowReader rows, int journal, String name, long after, int max) {
     CursorRow row = row(rows, journal, name);

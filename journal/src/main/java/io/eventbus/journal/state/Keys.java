@@ -176,7 +176,7 @@ public final class Keys {
     return ofCursor(WAITING, journal, cursor, due);
   }
 
-  /** Returns the key of a dead event of a shared cursor. */
+  /** Returns the key of a dead letter of a shared cursor. */
   public static byte[] dead(int journal, long cursor, long position) {
     return ofCursor(DEAD, journal, cursor, position);
   }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * settles nothing.
  */
 final class SharedCursorRules {
-  /** Maximum number of dead events that a record returns or removes; part of the rules. */
+  /** Maximum number of dead letters that a record returns or removes; part of the rules. */
   static final int MAX_REDRIVEN = 1_000;
 
   /** Reason of the death of events whose consumer has failed; part of the rules. */
@@ -362,7 +362,7 @@ final class SharedCursorRules {
       dead += run.events();
     }
 
-    /** Gives dead events back as if they had never been delivered, or removes them. */
+    /** Gives dead letters back as if they had never been delivered, or removes them. */
     void redrive(List<Long> positions, boolean discard) {
       RunList runs = new RunList(List.of());
       for (long position : positions) {

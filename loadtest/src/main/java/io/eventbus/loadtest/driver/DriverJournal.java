@@ -26,6 +26,18 @@ public interface DriverJournal extends AutoCloseable {
    */
   Driver.Subscriber read(long from, Driver.Receiver receiver);
 
+  /**
+   * Takes events that are stored as one of several workers, each event by one of them, and settles
+   * each by itself when the receiver has returned.
+   *
+   * @param number of the worker, from 0; each has a connection of its own
+   * @return the worker, which goes on until it is closed
+   * @throws DriverException if the system refuses it
+   */
+  default Driver.Subscriber work(int number, Driver.Receiver receiver) {
+    throw new DriverException("workers: none (expected: a system that has work queues)");
+  }
+
   /** Closes the connections. */
   @Override
   void close();

@@ -106,6 +106,11 @@ public final class FaultyDriver implements Driver {
     }
 
     @Override
+    public Subscriber work(int number, Receiver receiver) {
+      return journal.work(number, fault.on(receiver));
+    }
+
+    @Override
     public void close() {
       journal.close();
     }

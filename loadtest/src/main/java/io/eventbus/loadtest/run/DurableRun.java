@@ -84,9 +84,11 @@ final class DurableRun {
         startedAt = clock.instant().toString();
         timeline.clear();
         Measured measured =
-            topic.operation() == DurableTopic.Operation.REPLAY
-                ? replay(journal, loop.confirmed(), warmUp, server, client)
-                : publish(journal, loop, warmUp, server, client);
+            switch (topic.operation()) {
+              case REPLAY -> replay(journal, loop.confirmed(), warmUp, server, client);
+              case WORK -> work(journal, loop, warmUp, server, client);
+              default -> publish(journal, loop, warmUp, server, client);
+            };
         rounds.done(result(run, startedAt, measured));
         run = rounds.next();
         warmUp = WARM_UP_AGAIN;
@@ -160,6 +162,71 @@ final class DurableRun {
     Snapshot end = new Snapshot(ticker.nanoTime(), 0, read, server.cpuNanos(), client.cpuNanos());
     return new Measured(
         begin, end, server.rssBytes(), client.rssBytes(), new Histogram(1), integrity);
+  }
+
+  /** Stores events, and has workers settle all of them; first as often as the warm-up lasts. */
+  private Measured work(
+      DriverJournal journal,
+      ConfirmLoop loop,
+      Duration warmUp,
+      ProcessMeter server,
+      ProcessMeter client)
+      throws InterruptedException {
+    Integrity integrity = Integrity.WHOLE;
+    Pace cold = new Pace(Progress.Phase.WARM_UP, 0);
+    long start = ticker.nanoTime();
+    for (long done = 0; ticker.nanoTime() - start < warmUp.toNanos(); done += topic.events()) {
+      store(loop);
+      integrity = integrity.plus(work(journal, loop.confirmed(), done, cold));
+    }
+    store(loop);
+    Pace pace = new Pace(Progress.Phase.MEASURE, 0);
+    Snapshot begin = new Snapshot(ticker.nanoTime(), 0, 0, server.cpuNanos(), client.cpuNanos());
+    integrity = integrity.plus(work(journal, loop.confirmed(), 0, pace));
+    Snapshot end =
+        new Snapshot(ticker.nanoTime(), 0, topic.events(), server.cpuNanos(), client.cpuNanos());
+    return new Measured(
+        begin, end, server.rssBytes(), client.rssBytes(), new Histogram(1), integrity);
+  }
+
+  private void store(ConfirmLoop loop) throws InterruptedException {
+    loop.start(loop.published() + topic.events());
+    loop.join();
+  }
+
+  /**
+   * Has workers settle the last events.
+   *
+   * @param last position of the last event
+   * @param earlier events that were settled in the same phase
+   */
+  private Integrity work(DriverJournal journal, long last, long earlier, Pace pace) {
+    WorkReceiver receiver =
+        new WorkReceiver(
+            workload.payloadBytes(), last - topic.events(), Math.toIntExact(topic.events()));
+    List<Driver.Subscriber> workers = new ArrayList<>();
+    try {
+      for (int i = 0; i < workload.subscribers(); i++) {
+        workers.add(journal.work(i, receiver));
+      }
+      long done = -1;
+      long deadline = 0;
+      while (receiver.distinct() < topic.events()) {
+        long now = receiver.distinct();
+        if (now != done) {
+          done = now;
+          deadline = ticker.nanoTime() + STALLED_NANOS;
+        } else if (ticker.nanoTime() - deadline > 0) {
+          break;
+        }
+        pace.at(earlier + now);
+        LockSupport.parkNanos(READ_POLL_NANOS);
+      }
+    } finally {
+      // Their last settlements arrive before the end.
+      workers.forEach(Driver.Subscriber::close);
+    }
+    return receiver.integrity();
   }
 
   /**

@@ -6,7 +6,8 @@ import java.util.Locale;
  * Topic whose events the system stores.
  *
  * @param inFlight unconfirmed events of the publisher, at most
- * @param events events that are stored before they are read, for {@link Operation#REPLAY}
+ * @param events events that are stored before they are read, for {@link Operation#REPLAY} and
+ *     {@link Operation#WORK}
  * @param data directory in which the servers' data is made
  */
 public record DurableTopic(Operation operation, int inFlight, long events, String data) {
@@ -19,7 +20,9 @@ public record DurableTopic(Operation operation, int inFlight, long events, Strin
     /** Read what is stored, from the first event to the last, again and again. */
     REPLAY,
     /** Publish while durable subscriptions take the events: an ordinary workload otherwise. */
-    TAIL
+    TAIL,
+    /** Share what is stored among workers, the subscribers, that settle each event. */
+    WORK
   }
 
   /** Checks the figures. */
@@ -36,7 +39,11 @@ public record DurableTopic(Operation operation, int inFlight, long events, Strin
   /** Checks that the rest of a workload goes with it; what is read is one publisher's topic. */
   void checkWith(int publishers, int subscribers, int topics, long messages, long rate) {
     if (operation != Operation.TAIL
-        && (publishers > 1 || subscribers > 1 || topics > 1 || messages > 0 || rate > 0)) {
+        && (publishers > 1
+            || (subscribers > 1 && operation != Operation.WORK)
+            || topics > 1
+            || messages > 0
+            || rate > 0)) {
       throw new IllegalArgumentException(
           "durable.operation: "
               + operation.name().toLowerCase(Locale.ROOT)

@@ -98,7 +98,11 @@ public final class BusPower implements PowerSystem {
   private record RunningServer(LoadTestBus bus) implements Server {
     @Override
     public DriverJournal journal() {
-      return new BusJournal(connect("publisher"), connect("reader"), TOPIC);
+      return new BusJournal(connect("publisher"), connect("reader"), TOPIC, this::worker);
+    }
+
+    private EventBusClient worker(int number) {
+      return connect("worker-" + number);
     }
 
     private EventBusClient connect(String name) {

@@ -96,7 +96,11 @@ final class EventBusSession implements Driver.Session {
   public DriverJournal journal() {
     EventBusClient publisher = connect("publisher", 0);
     publishers.add(publisher);
-    return new BusJournal(publisher, connect("reader", 0), topics[0]);
+    return new BusJournal(
+        publisher,
+        connect("reader", 0),
+        topics[0],
+        number -> connect("worker-" + number, workload.cluster().serverOfSubscriber(number)));
   }
 
   /** Waits for a stage, at most ten seconds. */

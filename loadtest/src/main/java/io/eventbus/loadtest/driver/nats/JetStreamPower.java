@@ -57,7 +57,8 @@ public final class JetStreamPower implements PowerSystem {
 
     @Override
     public DriverJournal journal() {
-      return JetStreamSession.journal(connect("publisher"), connect("reader"));
+      return JetStreamSession.journal(
+          connect("publisher"), connect("reader"), number -> connect("worker-" + number));
     }
 
     @Override

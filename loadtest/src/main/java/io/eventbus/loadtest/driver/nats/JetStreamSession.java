@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Servers with a stream that has all topics of the load test. */
@@ -97,9 +98,14 @@ final class JetStreamSession implements Driver.Session {
     }
   }
 
-  /** Returns a topic of the stream, of which the connections become a part. */
-  static DriverJournal journal(Connection publisher, Connection reader) {
-    return new StreamJournal(publisher, jetStream(publisher), reader, Workload.topic(0));
+  /**
+   * Returns a topic of the stream, of which the connections become a part.
+   *
+   * @param workers connects a worker, by its number
+   */
+  static DriverJournal journal(
+      Connection publisher, Connection reader, IntFunction<Connection> workers) {
+    return new StreamJournal(publisher, jetStream(publisher), reader, Workload.topic(0), workers);
   }
 
   private Connection connect(String name) {
@@ -121,8 +127,7 @@ final class JetStreamSession implements Driver.Session {
 
   @Override
   public DriverJournal journal() {
-    Connection publisher = connect("publisher");
-    return new StreamJournal(publisher, jetStream(publisher), connect("reader"), subjects[0]);
+    return journal(connect("publisher"), connect("reader"), this::worker);
   }
 
   @Override
@@ -201,8 +206,16 @@ final class JetStreamSession implements Driver.Session {
     }
   }
 
+  private Connection worker(int number) {
+    return connections.open("worker-" + number, servers.get(number % servers.pids().size()).url());
+  }
+
   private record StreamJournal(
-      Connection publisher, JetStream stream, Connection reader, String subject)
+      Connection publisher,
+      JetStream stream,
+      Connection reader,
+      String subject,
+      IntFunction<Connection> workers)
       implements DriverJournal {
     @Override
     public void publish(byte[] payload, Outcome outcome) {
@@ -231,6 +244,34 @@ final class JetStreamSession implements Driver.Session {
         return new StreamSubscriber(consumer);
       } catch (IOException | JetStreamApiException e) {
         throw new DriverException("no consumer of " + subject, e);
+      }
+    }
+
+    @Override
+    public Driver.Subscriber work(int number, Driver.Receiver receiver) {
+      Connection connection = workers.apply(number);
+      try {
+        MessageConsumer consumer =
+            connection
+                .getStreamContext(STREAM)
+                .createOrUpdateConsumer(
+                    ConsumerConfiguration.builder()
+                        .durable("work")
+                        .filterSubject(subject)
+                        .deliverPolicy(DeliverPolicy.All)
+                        .ackPolicy(AckPolicy.Explicit)
+                        .maxAckPending(MAX_UNACKNOWLEDGED)
+                        .build())
+                .consume(
+                    OPTIONS,
+                    message -> {
+                      receiver.onEvent(ByteBuffer.wrap(message.getData()));
+                      message.ack();
+                    });
+        return new StreamWorker(consumer, connection);
+      } catch (IOException | JetStreamApiException e) {
+        NatsConnections.close(connection);
+        throw new DriverException("no worker of " + subject, e);
       }
     }
 
@@ -296,6 +337,22 @@ final class JetStreamSession implements Driver.Session {
 
     @Override
     public void close() {
+      NatsConnections.close(connection);
+    }
+  }
+
+  private record StreamWorker(MessageConsumer consumer, Connection connection)
+      implements Driver.Subscriber {
+    @Override
+    public long reportedLost() {
+      return 0;
+    }
+
+    @Override
+    public void close() {
+      consumer.stop();
+      // The acknowledgements that wait in the client.
+      NatsConnections.flush(connection);
       NatsConnections.close(connection);
     }
   }

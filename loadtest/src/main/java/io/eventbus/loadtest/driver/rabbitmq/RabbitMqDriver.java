@@ -32,7 +32,7 @@ public final class RabbitMqDriver extends DurableDriver {
 
   /** Creates the driver; starts nothing. */
   public RabbitMqDriver() {
-    super(EnumSet.of(DurableTopic.Operation.PUBLISH));
+    super(EnumSet.of(DurableTopic.Operation.PUBLISH, DurableTopic.Operation.WORK));
   }
 
   @Override

@@ -22,6 +22,7 @@ final class RabbitMqJournal implements DriverJournal {
   private final Connection publisher;
   private final Channel channel;
   private final Connection reader;
+  private final int port;
   private final String queue;
 
   /** Outcomes of events that are not confirmed, by the numbers of the channel. */
@@ -33,10 +34,11 @@ final class RabbitMqJournal implements DriverJournal {
   /** Events that were read, and are not in the queue any more. */
   private long taken;
 
-  private RabbitMqJournal(Connection publisher, Connection reader, String queue)
+  private RabbitMqJournal(Connection publisher, Connection reader, int port, String queue)
       throws IOException {
     this.publisher = publisher;
     this.reader = reader;
+    this.port = port;
     this.queue = queue;
     this.channel = publisher.createChannel();
     channel.confirmSelect();
@@ -81,7 +83,7 @@ final class RabbitMqJournal implements DriverJournal {
     boolean connected = false;
     try {
       reader = open(port);
-      RabbitMqJournal journal = new RabbitMqJournal(publisher, reader, queue);
+      RabbitMqJournal journal = new RabbitMqJournal(publisher, reader, port, queue);
       connected = true;
       return journal;
     } catch (IOException e) {
@@ -156,6 +158,36 @@ final class RabbitMqJournal implements DriverJournal {
       return RabbitMqReader.start(reader.createChannel(), queue, receiver, count -> taken += count);
     } catch (IOException | ShutdownSignalException e) {
       throw new DriverException("no reader of " + queue, e);
+    }
+  }
+
+  @Override
+  public Driver.Subscriber work(int number, Driver.Receiver receiver) {
+    Connection connection = open(port);
+    try {
+      RabbitMqReader worker =
+          RabbitMqReader.startWork(
+              connection.createChannel(), queue, receiver, count -> taken += count);
+      return new Worker(worker, connection);
+    } catch (IOException | ShutdownSignalException e) {
+      connection.abort(CLOSE_MILLIS);
+      throw new DriverException("no worker of " + queue, e);
+    }
+  }
+
+  private record Worker(RabbitMqReader reader, Connection connection) implements Driver.Subscriber {
+    @Override
+    public long reportedLost() {
+      return 0;
+    }
+
+    @Override
+    public void close() {
+      try {
+        reader.close();
+      } finally {
+        connection.abort(CLOSE_MILLIS);
+      }
     }
   }
 

@@ -22,7 +22,11 @@ final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber 
   private static final int ACKNOWLEDGE_EVERY = 500;
   private static final long TIMEOUT_SECONDS = 10;
 
+  /** Events that a worker has, at most: as many as one of the bus. */
+  private static final int WORKER_PREFETCH = 256;
+
   private final Driver.Receiver receiver;
+  private final int acknowledgeEvery;
   private final LongConsumer taken;
 
   /** Latch that opens behind the last delivery. */
@@ -31,9 +35,11 @@ final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber 
   /** Number of the last delivery, which counts from 1. One thread at a time writes it. */
   private volatile long last;
 
-  private RabbitMqReader(Channel channel, Driver.Receiver receiver, LongConsumer taken) {
+  private RabbitMqReader(
+      Channel channel, Driver.Receiver receiver, int acknowledgeEvery, LongConsumer taken) {
     super(channel);
     this.receiver = receiver;
+    this.acknowledgeEvery = acknowledgeEvery;
     this.taken = taken;
   }
 
@@ -46,8 +52,24 @@ final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber 
   static RabbitMqReader start(
       Channel channel, String queue, Driver.Receiver receiver, LongConsumer taken)
       throws IOException {
-    RabbitMqReader reader = new RabbitMqReader(channel, receiver, taken);
-    channel.basicQos(PREFETCH);
+    return start(
+        channel, queue, PREFETCH, new RabbitMqReader(channel, receiver, ACKNOWLEDGE_EVERY, taken));
+  }
+
+  /**
+   * Starts to work: each event is acknowledged by itself.
+   *
+   * @param channel as for {@link #start}
+   */
+  static RabbitMqReader startWork(
+      Channel channel, String queue, Driver.Receiver receiver, LongConsumer taken)
+      throws IOException {
+    return start(channel, queue, WORKER_PREFETCH, new RabbitMqReader(channel, receiver, 1, taken));
+  }
+
+  private static RabbitMqReader start(
+      Channel channel, String queue, int prefetch, RabbitMqReader reader) throws IOException {
+    channel.basicQos(prefetch);
     channel.basicConsume(queue, false, reader);
     return reader;
   }
@@ -58,8 +80,8 @@ final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber 
       throws IOException {
     receiver.onEvent(ByteBuffer.wrap(body));
     last = envelope.getDeliveryTag();
-    if (last % ACKNOWLEDGE_EVERY == 0) {
-      getChannel().basicAck(last, true);
+    if (last % acknowledgeEvery == 0) {
+      getChannel().basicAck(last, acknowledgeEvery > 1);
     }
   }
 
@@ -82,7 +104,7 @@ final class RabbitMqReader extends DefaultConsumer implements Driver.Subscriber 
         throw new TimeoutException("not cancelled after " + TIMEOUT_SECONDS + " s");
       }
       long end = last;
-      if (end % ACKNOWLEDGE_EVERY != 0) {
+      if (end % acknowledgeEvery != 0) {
         getChannel().basicAck(end, true);
       }
       getChannel().close();

@@ -225,6 +225,7 @@ final class RunningBus implements BusView {
         figures.maxLag(),
         figures.pendingBytes(),
         c.sum(l -> l.stored.get()),
+        c.sum(l -> l.lateSettlements.get()),
         refusals,
         led().isEmpty() ? 0 : 1,
         led().stream()

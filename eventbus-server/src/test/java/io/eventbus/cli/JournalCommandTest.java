@@ -105,7 +105,7 @@ class JournalCommandTest {
     }
     journals.createCursor(
         1, "audit", TopicFilter.parse("orders.eu"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
-    assertThat(words("lag", "orders").get(1)).startsWith("audit orders.eu 0 6 ");
+    assertThat(words("lag", "orders").get(1)).startsWith("audit orders.eu 0 6 EXCLUSIVE 0 0 0 0 ");
     assertThat(journal(0, "purge", "orders", "--topic=orders.us"))
         .isEqualTo("3 events are removed.\n");
     assertThat(journal(0, "purge", "orders", "--from=1", "--to=2"))

@@ -357,7 +357,8 @@ public final class JournalCommand implements Runnable {
       name = "lag",
       description = {
         "Lists the durable subscriptions of a journal, and how far each is behind.",
-        "LAG counts positions, whether or not the filter has their topics."
+        "LAG counts positions, whether or not the filter has their topics.",
+        "Of a shared subscription IN FLIGHT is with consumers, WAITING comes again, DEAD does not."
       })
   static final class Lag extends OfJournal {
     Lag(CliContext context) {
@@ -367,7 +368,17 @@ public final class JournalCommand implements Runnable {
     @Override
     public Integer call() throws Exception {
       TableText table = new TableText();
-      table.row("SUBSCRIPTION", "FILTER", "SETTLED", "LAG", "LAST USED");
+      table.row(
+          "SUBSCRIPTION",
+          "FILTER",
+          "SETTLED",
+          "LAG",
+          "MODE",
+          "CONSUMERS",
+          "IN FLIGHT",
+          "WAITING",
+          "DEAD",
+          "LAST USED");
       String of = account == null ? "" : "&account=" + RegistryHttp.encoded(account);
       printAll(
           path() + "/cursors?limit=1000" + of,
@@ -378,6 +389,11 @@ public final class JournalCommand implements Runnable {
                 item.path("filter").asText(),
                 item.path("settled").asText(),
                 item.path("lag").asText(),
+                item.path("mode").asText(),
+                item.path("consumers").asText(),
+                item.path("inFlight").asText(),
+                item.path("waiting").asText(),
+                item.path("dead").asText(),
                 item.path("lastUsed").asText()
               });
       return ExitCode.OK;

@@ -439,6 +439,10 @@ record BusMetric(
               "eventbus_journal_confirmations_total",
               "`Publish` frames to durable topics that are stored, repetitions included.",
               s -> s.durable().confirmations()),
+          counter(
+              "eventbus_journal_late_settlements_total",
+              "`Settle` frames for events that their consumers of shared subscriptions had no more.",
+              s -> s.durable().lateSettlements()),
           counters(
               "eventbus_journal_refusals_total",
               "code",

@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorView;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.JournalFigures;
@@ -162,10 +163,40 @@ final class JournalApi {
    * Cursor of a durable subscription.
    *
    * @param settled the last position of which everything before is settled
-   * @param lag positions behind the end of the journal, whether or not the filter has their topics
+   * @param lag positions that are not settled and not dead, whether or not the filter has their
+   *     topics
+   * @param mode EXCLUSIVE, or SHARED, of which alone the next four are not 0
+   * @param consumers number of its consumers
+   * @param inFlight events that these have and have not settled
+   * @param waiting events that come again
+   * @param dead events that do not come again until an operator wants it
    * @param lastUsed when it was last used
    */
-  record Cursor(String name, String filter, long settled, long lag, Instant lastUsed) {}
+  record Cursor(
+      String name,
+      String filter,
+      long settled,
+      long lag,
+      CursorMode mode,
+      int consumers,
+      long inFlight,
+      long waiting,
+      long dead,
+      Instant lastUsed) {
+    static Cursor of(CursorView cursor, long last) {
+      return new Cursor(
+          cursor.name(),
+          cursor.filter().toString(),
+          JournalAdministration.settled(cursor),
+          JournalAdministration.lag(cursor, last),
+          cursor.mode(),
+          cursor.consumers(),
+          cursor.inFlight(),
+          cursor.waiting(),
+          cursor.dead(),
+          Instant.ofEpochMilli(cursor.stamp()));
+    }
+  }
 
   JournalAdministration journals() throws HttpFailure {
     JournalAdministration journals = bus.journals();
@@ -297,13 +328,7 @@ final class JournalApi {
     long last = figures(journal).lastPosition();
     List<Cursor> items = new ArrayList<>();
     for (CursorView cursor : found) {
-      items.add(
-          new Cursor(
-              cursor.name(),
-              cursor.filter().toString(),
-              cursor.floor(),
-              Math.max(0, last - cursor.floor()),
-              Instant.ofEpochMilli(cursor.stamp())));
+      items.add(Cursor.of(cursor, last));
     }
     return AdminApi.page(
         items,

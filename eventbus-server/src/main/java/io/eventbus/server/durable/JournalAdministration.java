@@ -1,5 +1,6 @@
 package io.eventbus.server.durable;
 
+import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorView;
 import io.eventbus.journal.DeadEvent;
 import io.eventbus.journal.JournalCatalog;
@@ -114,6 +115,22 @@ public final class JournalAdministration {
    */
   public List<CursorView> cursors(JournalInfo journal, String after, int limit) {
     return journals.cursors(journal.number(), after, limit);
+  }
+
+  /** Returns the last position of which everything before is settled; dead events are not. */
+  public static long settled(CursorView cursor) {
+    return cursor.mode() == CursorMode.SHARED ? cursor.oldest() - 1 : cursor.floor();
+  }
+
+  /**
+   * Returns how many positions a cursor has not settled, without those that are dead.
+   *
+   * @param last the last position of its journal
+   */
+  public static long lag(CursorView cursor, long last) {
+    return cursor.mode() == CursorMode.SHARED
+        ? Math.max(0, last - cursor.head()) + cursor.inFlight() + cursor.waiting()
+        : Math.max(0, last - cursor.floor());
   }
 
   /**

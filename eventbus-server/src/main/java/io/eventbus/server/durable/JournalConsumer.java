@@ -3,7 +3,6 @@ package io.eventbus.server.durable;
 import io.eventbus.base.RefusedMemory;
 import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorStart;
-import io.eventbus.journal.CursorView;
 import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalRefusalReason;
 import io.eventbus.journal.Journals;
@@ -18,41 +17,32 @@ import io.eventbus.schema.ConsumeStart;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Truncated;
 import io.eventbus.schema.TruncatedReason;
-import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryAllocator;
 import io.eventbus.server.delivery.DeliveryKind;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consumer of a journal: it begins, stands by until it is active and its bus has the cursor, gets
- * the events from its position on, and settles them. What it gets next comes from the chunks that
- * were applied lately or, if it is behind them, from the disk; positions say where it goes on, so
- * that both join without a hole.
+ * Consumer of a journal: how it begins, and what its connection is told. Its kinds differ in the
+ * events that they get and how these are settled.
  *
- * <p>It waits for three things: the credit of its client, room of its connection, the next event.
- * Each of them calls {@link #advance}. Confined to the loop of its connection.
+ * <p>It waits for the credit of its client, for room of its connection and for the next event. Each
+ * of them calls {@link #advance}. Confined to the loop of its connection.
  */
-public final class JournalConsumer {
+public abstract class JournalConsumer {
   /** Bytes of one read. */
   public static final int READ_BYTES = 256 << 10;
 
   /** Maximum number of settlements whose client waits for the answer. */
   public static final int MAX_CONFIRMATIONS = 256;
 
-  /** Maximum time between two frames while the journal grows. */
-  private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-  private static final long PAUSE_MILLIS = 100;
+  static final long PAUSE_MILLIS = 100;
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-  /** Longest head of a {@code Feed}: type, length of the body, and its numbers. */
+  /** Longest head or end of a {@code Feed}: type, length of the body, and its numbers. */
   private static final int MAX_HEAD = 64;
 
   /**
@@ -107,6 +97,9 @@ public final class JournalConsumer {
     /** Called when the consumer ends by itself. */
     void ended(JournalConsumer consumer, ErrorCode code, String message, boolean retryable);
 
+    /** Called when a consumer that was to {@link #finish} has ended. */
+    void finished(JournalConsumer consumer);
+
     /** Called when a settlement is stored whose client waits for the answer. */
     void settled(JournalConsumer consumer, long upTo);
 
@@ -117,46 +110,35 @@ public final class JournalConsumer {
     void failed();
   }
 
-  private enum Phase {
+  /** Phase of the life of a consumer. */
+  enum Phase {
+    /** The client waits for the answer to its {@code Consume}. */
     BEGINNING,
+    /** Accepted, and another one is active. */
     STANDING_BY,
+    /** Active. */
     FEEDING,
+    /** Sends no more, and waits until what was sent is settled. */
+    FINISHING,
+    /** Ended. */
     ENDED
   }
 
-  private final JournalConsumers all;
-  private final Journals journals;
-  private final ConsumedJournal journal;
+  final JournalConsumers all;
+  final Journals journals;
+  final ConsumedJournal journal;
+  final Line line;
+  final TailPieces tail;
   private final Wish wish;
-  private final Line line;
-  private final TailPieces tail;
-  private final Runnable activate = this::activate;
-  private final Runnable look = this::lookAtCursor;
-  private final Queue<FeedPiece> ready = new ArrayDeque<>(0);
   private volatile Phase phase = Phase.BEGINNING;
   private boolean opened;
   // Whether this bus has everything that was stored when the client asked.
   private boolean caughtUp;
-  private boolean reading;
   private boolean hasRoom;
   private long limit;
   private long sent;
-  private boolean begun;
-  // Whether the cursor was another bus's when this consumer became active.
-  private boolean taken;
-  // The next position to read, and the last that the client was told of.
-  private long next;
-  private long told;
-  private long toldAt;
-  // Settlements: the cursor's consumer, what the client has settled, what the journal was asked.
-  private long epoch;
-  private long settled;
-  private long asked;
-  private boolean settling;
-  private final Queue<Long> confirmations = new ArrayDeque<>(0);
 
-  /** Creates a consumer, which does nothing before {@link #start}. */
-  public JournalConsumer(JournalConsumers all, JournalInfo info, Wish wish, Line line) {
+  JournalConsumer(JournalConsumers all, JournalInfo info, Wish wish, Line line) {
     this.all = all;
     this.journals = all.journals();
     this.journal = all.acquire(info);
@@ -168,18 +150,42 @@ public final class JournalConsumer {
   }
 
   /** Returns what the client wants. */
-  public Wish wish() {
+  public final Wish wish() {
     return wish;
   }
 
   /** Returns the journal. */
-  public JournalInfo info() {
+  public final JournalInfo info() {
     return journal.info();
   }
 
   /** Returns whether the client waits for the answer to its {@code Consume}. */
-  public boolean isBeginning() {
+  public final boolean isBeginning() {
     return phase == Phase.BEGINNING;
+  }
+
+  /** Returns whether the client may settle. */
+  public final boolean isActive() {
+    return phase == Phase.FEEDING || phase == Phase.FINISHING;
+  }
+
+  /** Returns whether it ends when what was sent is settled. */
+  public final boolean isFinishing() {
+    return phase == Phase.FINISHING;
+  }
+
+  /** Returns the heap that it takes beyond that of any consumer, about. */
+  public long heapBytes() {
+    return 0;
+  }
+
+  /** Returns the phase; any thread. */
+  final Phase phase() {
+    return phase;
+  }
+
+  final void phase(Phase next) {
+    phase = next;
   }
 
   // ---- The beginning
@@ -216,7 +222,7 @@ public final class JournalConsumer {
     }
   }
 
-  private void unreadable() {
+  final void unreadable() {
     line.execute(() -> refused(ErrorCode.UNAVAILABLE, "the journal cannot be read", true));
   }
 
@@ -237,9 +243,7 @@ public final class JournalConsumer {
       createCursor(first);
     } else if (first <= last + 1) {
       opened();
-      phase = Phase.STANDING_BY;
-      line.accepted(this);
-      feedFrom(first);
+      begin(first);
     } else if (caughtUp) {
       refused(ErrorCode.LIMIT_EXCEEDED, beyond(first, last + 1), false);
     } else {
@@ -268,6 +272,12 @@ public final class JournalConsumer {
     return "from: " + from + " is beyond the end of the journal (expected: at most " + max + ")";
   }
 
+  /** Begins at a position, for a consumer without a name. */
+  abstract void begin(long first);
+
+  /** Returns how the consumers of its durable subscription share the events. */
+  abstract CursorMode mode();
+
   private void createCursor(long first) {
     CursorStart start =
         switch (wish.start()) {
@@ -282,7 +292,7 @@ public final class JournalConsumer {
                 journal.number(),
                 wish.name(),
                 wish.filter(),
-                CursorMode.EXCLUSIVE,
+                mode(),
                 start,
                 start == CursorStart.POSITION ? first : 1)
             .whenComplete((result, failure) -> line.execute(() -> created(result, failure)));
@@ -292,20 +302,23 @@ public final class JournalConsumer {
     if (phase == Phase.ENDED) {
       opened();
     } else if (result instanceof RecordResult.CursorState) {
-      opened();
-      phase = Phase.STANDING_BY;
-      line.accepted(this);
-      if (phase == Phase.STANDING_BY) {
-        all.exclusive().join(journal.number(), wish.name(), activate);
-      }
-    } else if (result instanceof RecordResult.Refused refused) {
-      refused(code(refused.reason()), refused.message(), isRetryable(refused.reason()));
+      joinCursor();
     } else {
-      refused(ErrorCode.UNAVAILABLE, message(failure), true);
+      refused(result, failure);
     }
   }
 
-  private static ErrorCode code(JournalRefusalReason reason) {
+  /** Joins the others of its durable subscription, which is there. */
+  abstract void joinCursor();
+
+  /** Takes note that the journal has accepted it. */
+  final void accepted(Phase next) {
+    opened();
+    phase = next;
+    line.accepted(this);
+  }
+
+  static ErrorCode code(JournalRefusalReason reason) {
     return switch (reason) {
       case CURSOR_EXISTS -> ErrorCode.DUPLICATE_SUBSCRIPTION;
       case NO_POSITION -> ErrorCode.LIMIT_EXCEEDED;
@@ -316,24 +329,33 @@ public final class JournalConsumer {
     };
   }
 
-  private static boolean isRetryable(JournalRefusalReason reason) {
+  static boolean isRetryable(JournalRefusalReason reason) {
     return reason == JournalRefusalReason.STORE_FULL;
   }
 
-  private static String message(@Nullable Throwable failure) {
+  static String message(@Nullable Throwable failure) {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     return cause == null ? "no answer" : String.valueOf(cause.getMessage());
   }
 
-  private void opened() {
+  final void opened() {
     if (!opened) {
       opened = true;
       line.opened();
     }
   }
 
+  /** Ends because of what the journal has answered. */
+  final void refused(@Nullable RecordResult result, @Nullable Throwable failure) {
+    if (result instanceof RecordResult.Refused refused) {
+      refused(code(refused.reason()), refused.message(), isRetryable(refused.reason()));
+    } else {
+      refused(ErrorCode.UNAVAILABLE, message(failure), true);
+    }
+  }
+
   /** Ends because of a refusal. */
-  private void refused(ErrorCode code, String message, boolean retryable) {
+  final void refused(ErrorCode code, String message, boolean retryable) {
     opened();
     if (phase != Phase.ENDED) {
       end();
@@ -341,106 +363,32 @@ public final class JournalConsumer {
     }
   }
 
-  private String noJournal() {
+  final String noJournal() {
     return "journal " + journal.info().name().name() + " is deleted (expected: one that is there)";
-  }
-
-  /** Called by any thread when all consumers before this one have left. */
-  private void activate() {
-    line.execute(() -> attach(0));
-  }
-
-  private void attach(long replaces) {
-    if (phase != Phase.STANDING_BY) {
-      return;
-    }
-    var unused =
-        all.exclusive()
-            .attach(journal.number(), wish.name(), replaces)
-            .whenComplete((result, failure) -> line.execute(() -> attached(result, failure)));
-  }
-
-  private void attached(@Nullable RecordResult result, @Nullable Throwable failure) {
-    if (phase != Phase.STANDING_BY) {
-      return;
-    }
-    if (result instanceof RecordResult.CursorState cursor) {
-      epoch = cursor.epoch();
-      asked = cursor.floor();
-      JournalName name = journal.info().name();
-      all.advisories()
-          .accept(
-              new Advisory.ConsumerChanged(
-                  name.account(), name.name(), wish.name(), line.connection(), epoch));
-      feedFrom(cursor.floor() + 1);
-    } else if (result instanceof RecordResult.Refused refused
-        && refused.reason() == JournalRefusalReason.CURSOR_TAKEN) {
-      if (taken) {
-        lookLater();
-      } else {
-        taken = true;
-        all.reads().add(line.address(), look);
-      }
-    } else if (result instanceof RecordResult.Refused refused) {
-      refused(code(refused.reason()), refused.message(), isRetryable(refused.reason()));
-    } else {
-      refused(ErrorCode.UNAVAILABLE, message(failure), true);
-    }
-  }
-
-  /** Looks whether the cursor is free, on a thread that may wait for the disk. */
-  private void lookAtCursor() {
-    if (phase == Phase.ENDED) {
-      return;
-    }
-    CursorView cursor;
-    try {
-      cursor = journals.cursor(journal.number(), wish.name());
-    } catch (JournalsUnavailableException e) {
-      lookLater();
-      return;
-    } catch (RuntimeException e) {
-      unreadable();
-      throw e;
-    }
-    if (cursor == null || cursor.owner().isEmpty()) {
-      line.execute(() -> attach(0));
-    } else if (all.owner().isGone().test(cursor.owner())) {
-      line.execute(() -> attach(cursor.epoch()));
-    } else {
-      lookLater();
-    }
-  }
-
-  private void lookLater() {
-    all.looks().later(line.address(), look);
-    if (phase == Phase.ENDED) {
-      all.looks().remove(look);
-    }
   }
 
   // ---- The events
 
-  private void feedFrom(long position) {
-    if (phase != Phase.STANDING_BY) {
-      return;
-    }
-    phase = Phase.FEEDING;
-    next = position;
-    told = position - 1;
-    advance();
-  }
-
   /** Raises the limit of the client; a smaller one than before changes nothing. */
-  public void grant(long bytes) {
+  public final void grant(long bytes) {
     if (bytes > limit) {
       limit = bytes;
       advance();
     }
   }
 
+  /** Returns whether the client accepts another frame. */
+  final boolean hasCredit() {
+    return sent < limit;
+  }
+
+  /** Returns how many bytes the client accepts; 0 or less for none. */
+  final long credit() {
+    return limit - sent;
+  }
+
   /** Goes on as far as credit, room and events last. */
-  public void advance() {
+  public final void advance() {
     try {
       goOn();
     } catch (OutOfMemoryError e) {
@@ -450,176 +398,77 @@ public final class JournalConsumer {
     }
   }
 
-  private void goOn() {
-    if (!ready.isEmpty()) {
-      sendReady();
+  abstract void goOn();
+
+  /** Acquires room for one read; returns false if it has to wait, until {@link #advance}. */
+  final boolean acquireRoom() {
+    if (!hasRoom) {
+      hasRoom = line.begin(this);
     }
-    while (phase == Phase.FEEDING && !reading && sent < limit) {
-      if (!begun) {
-        begun = true;
-        feed(next - 1, null);
-      } else if (journal.isDeleted()) {
-        refused(ErrorCode.NO_JOURNAL, noJournal(), false);
-      } else if (next > journal.head()) {
-        tellCovered();
-        if (!awaitNext()) {
-          return;
-        }
-      } else if (!hasRoom && !line.begin(this)) {
-        return;
-      } else {
-        hasRoom = true;
-        take();
-      }
-    }
+    return hasRoom;
   }
 
-  /** Returns false if it has to wait for the next event. */
-  private boolean awaitNext() {
-    LoopWaiters waiters = journal.waiters(line.loop());
-    waiters.add(this);
-    if (next > journal.head() && !journal.isDeleted()) {
-      return false;
-    }
-    waiters.remove(this);
-    return true;
-  }
-
-  private void take() {
-    List<FeedPiece> pieces = tail.find(journal, next, wish.filter(), all.stamp());
-    if (pieces == null) {
-      read();
-      return;
-    }
-    pieces.forEach(piece -> ready.add(piece.retained()));
-    sendReady();
-  }
-
-  private void read() {
-    reading = true;
-    long position = next;
-    all.reads().add(line.address(), () -> readOn(position));
-  }
-
-  /** Reads on, on a thread that may wait for the disk. */
-  private void readOn(long position) {
-    if (phase == Phase.ENDED) {
-      return;
-    }
-    try {
-      ReadBatch batch = all.readers().read(journal.number(), wish.filter(), position, READ_BYTES);
-      if (batch == null) {
-        line.execute(() -> refused(ErrorCode.NO_JOURNAL, noJournal(), false));
-      } else if (batch.to() < position) {
-        readLater(position);
-      } else {
-        List<FeedPiece> pieces = FeedPieces.of(batch, all.allocator(), all.memory());
-        line.execute(() -> wasRead(pieces));
-      }
-    } catch (JournalsUnavailableException e) {
-      readLater(position);
-    } catch (RuntimeException e) {
-      unreadable();
-      throw e;
-    } catch (OutOfMemoryError e) {
-      RefusedMemory.rethrowOthers(e);
-      readLater(position);
-    }
-  }
-
-  private void readLater(long position) {
-    all.reads().later(line.address(), () -> readOn(position), PAUSE_MILLIS);
-  }
-
-  private void wasRead(List<FeedPiece> pieces) {
-    if (phase == Phase.ENDED) {
-      pieces.forEach(FeedPiece::release);
-      return;
-    }
-    reading = false;
-    ready.addAll(pieces);
-    advance();
-  }
-
-  /** Sends what is ready, as far as the credit lasts; the rest is read again. */
-  private void sendReady() {
-    for (FeedPiece piece = ready.poll(); piece != null; piece = ready.poll()) {
-      try {
-        if (piece.to() >= next && sent < limit) {
-          send(piece);
-          next = piece.to() + 1;
-        }
-      } finally {
-        piece.release();
-      }
-    }
-    releaseRoom();
-  }
-
-  private void releaseRoom() {
+  final void releaseRoom() {
     if (hasRoom) {
       hasRoom = false;
       line.end(this);
     }
   }
 
-  private void send(FeedPiece piece) {
-    TruncatedReason hole = piece.hole();
-    if (hole != null) {
-      if (told < piece.from() - 1) {
-        feed(piece.from() - 1, null);
-      }
-      line.send(
-          frame(
-              ControlFrames.encode(
-                  TypeCode.TRUNCATED, new Truncated(wish.id(), told + 1, piece.to(), hole))),
-          0);
-      told(piece.to());
-    } else if (piece.frames() != null) {
-      feed(piece.to(), piece);
-    } else {
-      next = piece.to() + 1;
-      tellCovered();
-    }
-  }
-
-  /** Tells how far it has come without an event, if the client has heard nothing for a while. */
-  private void tellCovered() {
-    if (told == next - 1) {
+  /** Reads on, on a thread that may wait for the disk. */
+  final void readOn(long position, long maxBytes) {
+    if (phase == Phase.ENDED) {
       return;
     }
-    if (all.nanoTime() - toldAt >= QUIET_NANOS) {
-      feed(next - 1, null);
-    } else {
-      line.tickSoon(this);
-    }
-  }
-
-  /**
-   * Tells how far it has come without an event, if that is due.
-   *
-   * @return whether there is nothing more to tell
-   */
-  public boolean tick() {
-    if (phase == Phase.FEEDING && told < next - 1 && sent < limit) {
-      if (all.nanoTime() - toldAt < QUIET_NANOS) {
-        return false;
+    try {
+      ReadBatch batch = all.readers().read(journal.number(), wish.filter(), position, maxBytes);
+      if (batch == null) {
+        line.execute(() -> refused(ErrorCode.NO_JOURNAL, noJournal(), false));
+      } else if (batch.to() < position) {
+        readLater(position, maxBytes);
+      } else {
+        List<FeedPiece> pieces = FeedPieces.of(batch, all.allocator(), all.memory());
+        line.execute(() -> wasRead(position, pieces));
       }
-      feed(next - 1, null);
+    } catch (JournalsUnavailableException e) {
+      readLater(position, maxBytes);
+    } catch (RuntimeException e) {
+      unreadable();
+      throw e;
+    } catch (OutOfMemoryError e) {
+      RefusedMemory.rethrowOthers(e);
+      readLater(position, maxBytes);
     }
-    return true;
   }
 
-  /** Sends a {@code Feed} that covers everything up to a position. */
-  private void feed(long to, @Nullable FeedPiece piece) {
+  private void readLater(long position, long maxBytes) {
+    all.reads().later(line.address(), () -> readOn(position, maxBytes), PAUSE_MILLIS);
+  }
+
+  /** Takes over what was read from a position on. */
+  abstract void wasRead(long position, List<FeedPiece> pieces);
+
+  /** Sends a {@code Feed} whose frames lie in buffers, from position to limit. */
+  final void sendFeed(
+      long from, long to, int attempt, int events, int bytes, List<ByteBuffer> frames) {
+    long head = Math.max(to, journal.head());
+    int size = DurableFrames.feedSize(wish.id(), from, to, head, bytes, attempt);
+    Delivery frame = line.frames().allocate(DeliveryKind.FEED, size, 0, 0);
+    frame.append(feedHead(from, to, head, bytes, attempt));
+    frames.forEach(frame::append);
+    frame.append(feedEnd(attempt));
+    frame.finish();
+    sent += size;
+    line.send(frame, events);
+  }
+
+  /** Sends a {@code Feed} with all frames of a piece, or with none. */
+  final void sendFeed(long from, long to, @Nullable FeedPiece piece) {
     Delivery events = piece == null ? null : piece.frames();
     int bytes = events == null ? 0 : events.frameBytes();
-    long from = told + 1;
     long head = Math.max(to, journal.head());
     int size = DurableFrames.feedSize(wish.id(), from, to, head, bytes, 0);
-    ByteBuffer start = ByteBuffer.allocate(MAX_HEAD);
-    DurableFrames.writeFeedHead(start, wish.id(), from, to, head, bytes, 0);
-    start.flip();
+    ByteBuffer start = feedHead(from, to, head, bytes, 0);
     Delivery frame;
     if (events != null && DeliveryAllocator.isShared(bytes)) {
       frame = line.frames().around(events, 0, bytes, start, NOTHING.duplicate());
@@ -632,152 +481,61 @@ public final class JournalConsumer {
       frame.finish();
     }
     sent += size;
-    told(to);
     line.send(frame, piece == null ? 0 : piece.events());
   }
 
-  private Delivery frame(byte[] bytes) {
+  private ByteBuffer feedHead(long from, long to, long head, int bytes, int attempt) {
+    ByteBuffer start = ByteBuffer.allocate(MAX_HEAD);
+    DurableFrames.writeFeedHead(start, wish.id(), from, to, head, bytes, attempt);
+    return start.flip();
+  }
+
+  private static ByteBuffer feedEnd(int attempt) {
+    ByteBuffer end = ByteBuffer.allocate(MAX_HEAD);
+    DurableFrames.writeAttempt(end, attempt);
+    return end.flip();
+  }
+
+  /** Tells why the events of a range do not come. */
+  final void sendTruncated(long from, long to, TruncatedReason hole) {
+    byte[] bytes =
+        ControlFrames.encode(TypeCode.TRUNCATED, new Truncated(wish.id(), from, to, hole));
     Delivery frame = line.frames().allocate(DeliveryKind.FEED, bytes.length, 0, 0);
     frame.append(ByteBuffer.wrap(bytes));
     frame.finish();
-    return frame;
-  }
-
-  private void told(long to) {
-    told = to;
-    toldAt = all.nanoTime();
-  }
-
-  // ---- Settlements
-
-  /** Returns whether the client may settle: the consumer is active. */
-  public boolean isFeeding() {
-    return phase == Phase.FEEDING;
-  }
-
-  /** Returns the last position that a client can know of. */
-  public long head() {
-    // The cursor may be ahead of what is applied at this bus.
-    return Math.max(told, journal.head());
+    line.send(frame, 0);
   }
 
   /**
-   * Settles everything up to a position that the journal has, for a consumer that is active.
+   * Does what is due.
    *
-   * @param confirm whether the client waits for the answer
-   * @return false if too many settlements wait for theirs; then nothing was done
+   * @return whether there is nothing more to do
    */
-  public boolean settle(long upTo, boolean confirm) {
-    if (confirm) {
-      if (confirmations.size() == MAX_CONFIRMATIONS) {
-        return false;
-      }
-      confirmations.add(upTo);
-    }
-    settled = Math.max(settled, upTo);
-    settle();
-    return true;
+  public abstract boolean tick();
+
+  // ---- Settlements and the end
+
+  /** Uses the durable subscription, so that the journal does not delete an idle one. */
+  public abstract void keepCursor();
+
+  /** Ends when what was sent is settled; {@link Line#finished} tells when, perhaps at once. */
+  public abstract void finish();
+
+  /** Ends: nothing more is sent. */
+  public abstract void end();
+
+  /**
+   * Ends as {@link #end}.
+   *
+   * @param lost whether the connection was lost, so that nobody handles what was sent
+   */
+  public void end(boolean lost) {
+    end();
   }
 
-  /** Asks the journal for a settlement of everything so far, one at a time. */
-  private void settle() {
-    if (phase != Phase.FEEDING || settling) {
-      return;
-    }
-    if (settled <= asked && !confirmations.isEmpty()) {
-      confirm(asked);
-    }
-    if (settled > asked) {
-      asked = settled;
-      settleCursor(settled);
-    }
-  }
-
-  /** Settles what is settled again, so that the journal does not delete an idle cursor. */
-  public void keepCursor() {
-    if (phase == Phase.FEEDING && !wish.name().isEmpty() && !settling) {
-      settleCursor(asked);
-    }
-  }
-
-  private void settleCursor(long upTo) {
-    settling = true;
-    var unused =
-        journals
-            .settleCursor(journal.number(), wish.name(), epoch, upTo)
-            .whenComplete((result, failure) -> line.execute(() -> settled(upTo, result, failure)));
-  }
-
-  private void settled(long upTo, @Nullable RecordResult result, @Nullable Throwable failure) {
-    settling = false;
-    if (phase == Phase.ENDED) {
-      answerLeft(upTo, result, failure);
-    } else if (result instanceof RecordResult.CursorState) {
-      confirm(upTo);
-      settle();
-    } else if (result instanceof RecordResult.Refused refused) {
-      refused(code(refused.reason()), refused.message(), isRetryable(refused.reason()));
-    } else {
-      // Another one, or the next consumer, settles it.
-      asked = Math.min(asked, upTo - 1);
-      while (!confirmations.isEmpty() && confirmations.element() <= upTo) {
-        confirmations.remove();
-        line.unsettled(this, message(failure));
-      }
-      if (!confirmations.isEmpty()) {
-        settle();
-      }
-    }
-  }
-
-  private void confirm(long upTo) {
-    while (!confirmations.isEmpty() && confirmations.element() <= upTo) {
-      line.settled(this, confirmations.remove());
-    }
-  }
-
-  /** Answers the settlements that wait when the consumer has ended: no others follow. */
-  private void answerLeft(long upTo, @Nullable RecordResult result, @Nullable Throwable failure) {
-    if (result instanceof RecordResult.CursorState) {
-      confirm(upTo);
-    }
-    if (upTo < asked) {
-      // The last one is under way.
-      return;
-    }
-    while (!confirmations.isEmpty()) {
-      confirmations.remove();
-      line.unsettled(
-          this,
-          result instanceof RecordResult.Refused refused ? refused.message() : message(failure));
-    }
-  }
-
-  // ---- The end
-
-  /** Ends: nothing more is sent, and the next consumer of the durable subscription is active. */
-  public void end() {
-    if (phase == Phase.ENDED) {
-      return;
-    }
-    Phase before = phase;
-    if (before == Phase.FEEDING && settled > asked) {
-      asked = settled;
-      // Before the next consumer begins.
-      settleCursor(settled);
-    }
-    phase = Phase.ENDED;
-    if (!settling) {
-      answerLeft(asked, null, null);
-    }
-    ready.forEach(FeedPiece::release);
-    ready.clear();
+  /** Releases what each kind of consumer has. */
+  final void release() {
     releaseRoom();
-    journal.waiters(line.loop()).remove(this);
-    all.looks().remove(look);
-    if (before != Phase.BEGINNING && !wish.name().isEmpty()) {
-      all.exclusive().leave(journal.number(), wish.name(), activate);
-    }
     tail.removeConsumer();
     all.release(journal);
   }

@@ -48,8 +48,10 @@ public final class JournalConsumers implements JournalListener {
   private final LongSupplier nanoTime;
   private final CursorOwner owner;
   private final Consumer<Advisory> advisories;
+  private final Pauses timer;
   private final CursorLooks looks;
   private final ExclusiveTurns exclusive;
+  private final SharedCursors shared;
   private final List<TailPieces> tails = new ArrayList<>();
   private final Map<Integer, ConsumedJournal> consumed = new ConcurrentHashMap<>();
   private final AtomicBoolean looksForEnds = new AtomicBoolean();
@@ -90,8 +92,10 @@ public final class JournalConsumers implements JournalListener {
     this.nanoTime = nanoTime;
     this.owner = owner;
     this.advisories = advisories;
+    this.timer = timer;
     looks = new CursorLooks(reads, timer, nanoTime);
     exclusive = new ExclusiveTurns(journals, owner, reads, looks, memory);
+    shared = new SharedCursors(journals, owner, looks, memory, timer, () -> stamp, nanoTime);
     readers = new KnownReaders(journals);
     for (int i = 0; i < loops.count(); i++) {
       tails.add(new TailPieces(allocator, memory));
@@ -128,6 +132,15 @@ public final class JournalConsumers implements JournalListener {
 
   ExclusiveTurns exclusive() {
     return exclusive;
+  }
+
+  /** Returns what runs tasks later that do not wait. */
+  Pauses timer() {
+    return timer;
+  }
+
+  SharedCursors shared() {
+    return shared;
   }
 
   BusMemory memory() {
@@ -243,7 +256,12 @@ public final class JournalConsumers implements JournalListener {
         changed.add(journal);
       }
     }
-    changed.forEach(ConsumedJournal::wake);
+    changed.forEach(
+        journal -> {
+          journal.wake();
+          shared.changed(journal.number());
+        });
+    changes.released().forEach(shared::changed);
   }
 
   /**
@@ -255,6 +273,7 @@ public final class JournalConsumers implements JournalListener {
       for (ConsumedJournal journal : consumed.values()) {
         if (catalog.find(journal.number()) == null) {
           journal.deleted();
+          shared.deleted(journal.number());
           changed.add(journal);
         } else {
           journal.mayHaveGap();
@@ -275,6 +294,7 @@ public final class JournalConsumers implements JournalListener {
         if (figures != null) {
           journal.reached(figures.lastPosition());
           journal.wake();
+          shared.changed(journal.number());
         }
       }
     } catch (JournalsUnavailableException e) {

@@ -133,7 +133,7 @@ final class JournalSums implements JournalListener {
         try {
           lag =
               journals.cursors(journal, "", MAX_CURSORS).stream()
-                  .mapToLong(cursor -> each.lastPosition - cursor.floor())
+                  .mapToLong(cursor -> JournalAdministration.lag(cursor, each.lastPosition))
                   .reduce(0, Math::max);
         } catch (JournalsUnavailableException e) {
           // Behind the others in the next round.

@@ -58,6 +58,7 @@ public final class Session {
 
   // True if the client has closed the connection on purpose.
   private boolean saidGoodbye;
+  private boolean busEnds;
 
   // Wall-clock time of a receipt: a message that has to wait was received when it arrived.
   private long receivedNanos;
@@ -355,6 +356,11 @@ public final class Session {
     saidGoodbye = true;
   }
 
+  /** Called when the bus ends; {@link #onClosed} follows. */
+  public void onShutdown() {
+    busEnds = true;
+  }
+
   /** Ends the session, once the connection is closed or about to be. */
   public void onClosed() {
     if (state == SessionState.CLOSED) {
@@ -369,7 +375,7 @@ public final class Session {
     calls.close();
     SessionConsumers consuming = consumers;
     if (consuming != null) {
-      consuming.close();
+      consuming.close(!saidGoodbye && !busEnds);
     }
     subscriptions.removeAll(admission::leaveAccount);
     if (backlog != null) {

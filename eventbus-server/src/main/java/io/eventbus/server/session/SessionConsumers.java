@@ -3,6 +3,8 @@ package io.eventbus.server.session;
 import io.eventbus.base.StageFailures;
 import io.eventbus.journal.JournalNames;
 import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.Settlement;
+import io.eventbus.journal.TakenRun;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TopicFilter;
@@ -15,6 +17,7 @@ import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Settle;
+import io.eventbus.schema.SettleOutcome;
 import io.eventbus.server.admission.AddressLimits;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryAllocator;
@@ -22,6 +25,8 @@ import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.durable.JournalConsumer;
 import io.eventbus.server.durable.JournalConsumers;
 import io.eventbus.server.durable.JournalInfo;
+import io.eventbus.server.durable.OrderedConsumer;
+import io.eventbus.server.durable.SharedConsumer;
 import io.eventbus.server.queue.Outbound;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -57,6 +62,14 @@ final class SessionConsumers implements JournalConsumer.Line {
   /** Maximum number of journals that a refusal names. */
   private static final int MAX_NAMED = 5;
 
+  /** Limits of shared consumers whose clients state none, and the bounds of the second one. */
+  private static final int MAX_EVENTS = 256;
+
+  private static final int ACK_TIMEOUT_MILLIS = 30_000;
+  private static final int MAX_ATTEMPTS = 10;
+  private static final int MIN_ACK_TIMEOUT_MILLIS = 1_000;
+  private static final int MAX_ACK_TIMEOUT_MILLIS = 43_200_000;
+
   private final LoopContext loop;
   private final JournalConsumers all;
   private final Outbound out;
@@ -74,7 +87,9 @@ final class SessionConsumers implements JournalConsumer.Line {
   private boolean roomIsDue;
   private boolean awaitsMemory;
   private boolean closed;
-  private volatile int held;
+  // Heap of the consumers; what other threads see of it.
+  private long heap;
+  private volatile long held;
   // The request that waits until others have begun.
   private @Nullable Runnable retry;
   // Consumers left to review; null for none.
@@ -128,7 +143,7 @@ final class SessionConsumers implements JournalConsumer.Line {
 
   /** Returns the heap of the consumers, about; any thread. */
   long keptBytes() {
-    return (long) held * CONSUMER_BYTES;
+    return held;
   }
 
   /**
@@ -237,33 +252,67 @@ final class SessionConsumers implements JournalConsumer.Line {
     }
     boolean isOther = !journal.isCreation(request.getCreation());
     ConsumeStart start = isOther ? request.getOtherStart() : request.getStart();
-    String unsupported = unsupported(request.getMode(), start, journal);
+    String unsupported = unsupported(request, start, journal);
     if (unsupported != null) {
       refuse(ErrorCode.UNSUPPORTED, unsupported, request);
       return;
     }
-    String overLimit = session.subscriptions().acquireConsumer(request.getId(), CONSUMER_BYTES);
+    SharedConsumer.Limits limits = request.getMode() == ConsumeMode.SHARED ? limits(request) : null;
+    String overLimit = limits == null ? null : overLimit(limits);
+    long bytes = CONSUMER_BYTES + (limits == null ? 0 : limits.heapBytes());
+    if (overLimit == null) {
+      overLimit = session.subscriptions().acquireConsumer(request.getId(), bytes);
+    }
     if (overLimit != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, overLimit, request);
       return;
     }
-    loop.bus.memory().reserve(CONSUMER_BYTES);
+    loop.bus.memory().reserve(bytes);
     beginning++;
+    JournalConsumer.Wish wish =
+        new JournalConsumer.Wish(
+            request.getId(),
+            filter,
+            request.getName(),
+            start,
+            isOther ? request.getOtherFrom() : request.getFrom(),
+            request.getLimit());
     JournalConsumer consumer =
-        new JournalConsumer(
-            all,
-            journal,
-            new JournalConsumer.Wish(
-                request.getId(),
-                filter,
-                request.getName(),
-                start,
-                isOther ? request.getOtherFrom() : request.getFrom(),
-                request.getLimit()),
-            this);
+        limits == null
+            ? new OrderedConsumer(all, journal, wish, this)
+            : new SharedConsumer(all, journal, wish, limits, this);
     byId.put(request.getId(), consumer);
-    held = byId.size();
+    holds(bytes);
     consumer.start();
+  }
+
+  private static SharedConsumer.Limits limits(Consume request) {
+    return new SharedConsumer.Limits(
+        request.getMaxEvents() == 0 ? MAX_EVENTS : request.getMaxEvents(),
+        request.getAckTimeoutMillis() == 0 ? ACK_TIMEOUT_MILLIS : request.getAckTimeoutMillis(),
+        request.getMaxAttempts() == 0 ? MAX_ATTEMPTS : request.getMaxAttempts());
+  }
+
+  private static @Nullable String overLimit(SharedConsumer.Limits limits) {
+    String events = outside("maxEvents", limits.maxEvents(), 1, SharedConsumer.MAX_EVENTS);
+    if (events != null) {
+      return events;
+    }
+    String timeout =
+        outside(
+            "ackTimeoutMillis",
+            limits.ackTimeoutMillis(),
+            MIN_ACK_TIMEOUT_MILLIS,
+            MAX_ACK_TIMEOUT_MILLIS);
+    return timeout == null
+        ? outside("maxAttempts", limits.maxAttempts(), 1, TakenRun.MAX_ATTEMPTS)
+        : timeout;
+  }
+
+  private static @Nullable String outside(String field, int value, int min, int max) {
+    return value >= min && value <= max
+        ? null
+        : field + ": " + value + " (expected: " + min + ".." + max + ")";
   }
 
   private static @Nullable String illegal(Consume request) {
@@ -281,9 +330,15 @@ final class SessionConsumers implements JournalConsumer.Line {
   }
 
   private static @Nullable String unsupported(
-      ConsumeMode mode, ConsumeStart start, JournalInfo journal) {
-    if (mode != ConsumeMode.EXCLUSIVE) {
-      return "the mode of the consumer is unknown to this bus (expected: EXCLUSIVE)";
+      Consume request, ConsumeStart start, JournalInfo journal) {
+    if (request.getMode() == ConsumeMode.UNKNOWN) {
+      return "the mode of the consumer is unknown to this bus (expected: EXCLUSIVE or SHARED)";
+    }
+    if (request.getMode() == ConsumeMode.SHARED) {
+      String unshared = unshared(request, start, journal);
+      if (unshared != null) {
+        return unshared;
+      }
     }
     if (start == ConsumeStart.UNKNOWN) {
       return "the start of the consumer is unknown to this bus (expected: FIRST, NEW,"
@@ -293,6 +348,22 @@ final class SessionConsumers implements JournalConsumer.Line {
       return "journal "
           + journal.name().name()
           + " keeps all events (expected for LATEST_VALUES: one that keeps the latest values)";
+    }
+    return null;
+  }
+
+  private static @Nullable String unshared(
+      Consume request, ConsumeStart start, JournalInfo journal) {
+    if (request.getName().isEmpty()) {
+      return "SHARED without a name (expected: the name of a durable subscription)";
+    }
+    if (start == ConsumeStart.LATEST_VALUES) {
+      return "SHARED from the latest values (expected: FIRST, NEW, POSITION or TIME)";
+    }
+    if (journal.keep() != KeepPolicy.ALL) {
+      return "journal "
+          + journal.name().name()
+          + " keeps the latest values (expected for SHARED: one that keeps all events)";
     }
     return null;
   }
@@ -342,7 +413,7 @@ final class SessionConsumers implements JournalConsumer.Line {
               + request.getId()
               + " of a durable subscription (expected: the id of a Consume with a name)",
           request);
-    } else if (!consumer.isFeeding()) {
+    } else if (!consumer.isActive()) {
       refuse(
           ErrorCode.UNKNOWN_SUBSCRIPTION,
           "consumer " + request.getId() + " is not active (expected: Settle after its first Feed)",
@@ -358,6 +429,23 @@ final class SessionConsumers implements JournalConsumer.Line {
               + consumer.info().creation()
               + ", which the consumer reads)",
           request);
+    } else if (consumer instanceof SharedConsumer shared) {
+      settle(shared, request);
+    } else if (consumer instanceof OrderedConsumer ordered) {
+      settle(ordered, request);
+    }
+  }
+
+  private void settle(OrderedConsumer consumer, Settle request) {
+    if (request.getFrom() != 0 || request.getOutcome() != SettleOutcome.DONE) {
+      refuse(
+          ErrorCode.UNSUPPORTED,
+          "outcome "
+              + request.getOutcome()
+              + " from "
+              + request.getFrom()
+              + " of a consumer that is not SHARED (expected: DONE from 0)",
+          request);
     } else if (request.getUpTo() > consumer.head()) {
       refuse(
           ErrorCode.LIMIT_EXCEEDED,
@@ -368,13 +456,105 @@ final class SessionConsumers implements JournalConsumer.Line {
               + ")",
           request);
     } else if (!consumer.settle(request.getUpTo(), request.getConfirm())) {
+      refuse(ErrorCode.LIMIT_EXCEEDED, tooManySettlements(), request);
+    }
+  }
+
+  private static String tooManySettlements() {
+    return "the consumer waits for "
+        + JournalConsumer.MAX_CONFIRMATIONS
+        + " answers to Settle (expected: at most "
+        + JournalConsumer.MAX_CONFIRMATIONS
+        + ")";
+  }
+
+  private void settle(SharedConsumer consumer, Settle request) {
+    long from = request.getFrom();
+    long upTo = request.getUpTo();
+    int attempt = request.getAttempt();
+    if (from == 0 || attempt == 0) {
+      refuse(
+          ErrorCode.UNSUPPORTED,
+          "from: " + from + ", attempt: " + attempt + " (expected for SHARED: those of a Feed)",
+          request);
+    } else if (request.getDelayMillis() > Settlement.MAX_DELAY_MILLIS) {
       refuse(
           ErrorCode.LIMIT_EXCEEDED,
-          "the consumer waits for "
-              + JournalConsumer.MAX_CONFIRMATIONS
-              + " answers to Settle (expected: at most "
-              + JournalConsumer.MAX_CONFIRMATIONS
+          "delayMillis: "
+              + request.getDelayMillis()
+              + " (expected: at most "
+              + Settlement.MAX_DELAY_MILLIS
               + ")",
+          request);
+    } else if (upTo > consumer.sentTo()) {
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "upTo: "
+              + upTo
+              + " was not sent (expected: at most "
+              + consumer.sentTo()
+              + ", the last position of the consumer)",
+          request);
+    } else if (request.getOutcome() == SettleOutcome.EXTEND) {
+      boolean extended = consumer.extend(from, upTo, attempt);
+      if (extended && request.getConfirm()) {
+        settled(consumer, upTo);
+      } else if (!extended) {
+        late(request);
+      }
+    } else {
+      Settlement.Outcome outcome = outcome(request.getOutcome());
+      if (outcome == null) {
+        refuse(
+            ErrorCode.UNSUPPORTED,
+            "the outcome is unknown to this bus (expected: DONE, RETRY, REJECT, RELEASE or"
+                + " EXTEND)",
+            request);
+        return;
+      }
+      boolean hasReason =
+          outcome == Settlement.Outcome.RETRY || outcome == Settlement.Outcome.REJECT;
+      SharedConsumer.Settled settled =
+          consumer.settle(
+              from,
+              upTo,
+              attempt,
+              outcome,
+              outcome == Settlement.Outcome.RETRY ? request.getDelayMillis() : -1,
+              hasReason ? request.getReason() : "",
+              request.getConfirm());
+      switch (settled) {
+        case ACCEPTED -> {}
+        case LATE -> late(request);
+        case TOO_MANY -> refuse(ErrorCode.LIMIT_EXCEEDED, tooManySettlements(), request);
+      }
+    }
+  }
+
+  private static Settlement.@Nullable Outcome outcome(SettleOutcome outcome) {
+    return switch (outcome) {
+      case DONE -> Settlement.Outcome.DONE;
+      case RETRY -> Settlement.Outcome.RETRY;
+      case REJECT -> Settlement.Outcome.REJECT;
+      case RELEASE -> Settlement.Outcome.RELEASE;
+      case EXTEND, UNKNOWN -> null;
+    };
+  }
+
+  /** Counts a settlement of events that the consumer has no more; tells it if it is asked. */
+  private void late(Settle request) {
+    loop.stats.lateSettlements.add(1);
+    if (request.getConfirm()) {
+      refuse(
+          ErrorCode.UNKNOWN_SUBSCRIPTION,
+          "positions "
+              + request.getFrom()
+              + ".."
+              + request.getUpTo()
+              + " of attempt "
+              + request.getAttempt()
+              + ": the consumer has some of them no more (expected: those that it has got and not"
+              + " settled, within their time)",
           request);
     }
   }
@@ -394,30 +574,56 @@ final class SessionConsumers implements JournalConsumer.Line {
   /** Ends a consumer, which is there. */
   void unsubscribe(long id) {
     Comparison comparison = comparing.remove(id);
-    JournalConsumer consumer = byId.remove(id);
+    JournalConsumer consumer = byId.get(id);
     if (comparison != null) {
       Consume request = comparison.request;
       confirm(TypeCode.CONSUME, id, request.getJournal(), 0, request.getCreation());
+      confirm(TypeCode.UNSUBSCRIBE, id, "", 0, 0);
+      drained(id);
     } else if (consumer == null) {
       throw new IllegalStateException("no consumer " + id);
+    } else if (consumer.isFinishing()) {
+      session.refuse(
+          ErrorCode.UNKNOWN_SUBSCRIPTION,
+          "consumer " + id + " ends already (expected: one that does not)",
+          id,
+          TypeCode.UNSUBSCRIBE.code(),
+          "");
     } else {
       if (consumer.isBeginning()) {
         accepted(consumer);
       }
-      consumer.end();
-      left(consumer);
+      confirm(TypeCode.UNSUBSCRIBE, id, "", 0, 0);
+      consumer.finish();
     }
-    confirm(TypeCode.UNSUBSCRIBE, id, "", 0, 0);
+  }
+
+  @Override
+  public void finished(JournalConsumer consumer) {
+    long id = consumer.wish().id();
+    if (!closed && byId.remove(id, consumer)) {
+      left(consumer);
+      drained(id);
+    }
+  }
+
+  private void drained(long id) {
     send(ControlFrames.encode(TypeCode.DRAINED, new Drained(id)), DeliveryKind.FEED);
+  }
+
+  private void holds(long more) {
+    heap += more;
+    held = heap;
   }
 
   /** Releases what a consumer had that has ended. */
   private void left(JournalConsumer consumer) {
     ticking.remove(consumer);
     waitingForRoom.remove(consumer);
-    held = byId.size();
-    loop.bus.memory().release(CONSUMER_BYTES);
-    session.subscriptions().releaseConsumer(consumer.wish().id(), CONSUMER_BYTES);
+    long bytes = CONSUMER_BYTES + consumer.heapBytes();
+    holds(-bytes);
+    loop.bus.memory().release(bytes);
+    session.subscriptions().releaseConsumer(consumer.wish().id(), bytes);
   }
 
   /**
@@ -461,8 +667,12 @@ final class SessionConsumers implements JournalConsumer.Line {
     }
   }
 
-  /** Ends all consumers: at once or, if there are many, in later turns. */
-  void close() {
+  /**
+   * Ends all consumers: at once or, if there are many, in later turns.
+   *
+   * @param lost whether the connection is lost, so that nobody handles what was sent
+   */
+  void close(boolean lost) {
     closed = true;
     retry = null;
     waitingForRoom.clear();
@@ -471,14 +681,14 @@ final class SessionConsumers implements JournalConsumer.Line {
     long bytes = keptBytes();
     byId.clear();
     comparing.clear();
-    held = 0;
+    holds(-heap);
     loop.bus.memory().release(bytes);
     session.subscriptions().releaseConsumers(bytes);
     if (left.hasNext()) {
       loop.calls.inSlices(
           () -> {
             if (left.hasNext()) {
-              left.next().end();
+              left.next().end(lost);
             }
             return left.hasNext();
           });

@@ -38,6 +38,9 @@ public final class LoopStats {
   /** Publications to durable topics that are stored. */
   public final SingleWriterCounter stored = new SingleWriterCounter();
 
+  /** Settlements of events that their consumers had no more. */
+  public final SingleWriterCounter lateSettlements = new SingleWriterCounter();
+
   /**
    * Time from the receipt of the oldest event of a flush until its bytes were handed to the socket.
    */

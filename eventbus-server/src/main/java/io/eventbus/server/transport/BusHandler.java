@@ -160,6 +160,7 @@ final class BusHandler implements MessageHandler, ConnectionControl {
 
   @Override
   public void onShutdown() {
+    session.onShutdown();
     if (ending == null) {
       // The bus itself knows how long it waits.
       String message = "the bus shuts down; reconnect elsewhere";

@@ -187,6 +187,7 @@ public record BusStats(
    * @param maxLag positions that the durable subscription furthest behind has not settled
    * @param pendingBytes bytes of publications that wait for the disk now
    * @param confirmations publications that were stored
+   * @param lateSettlements settlements of events that their consumers had no more
    * @param refusalsByCode publications that were refused
    * @param shardLeader 1 if this bus leads the replicas, else 0
    * @param shardBehindEntries committed entries that the replica furthest behind does not know, as
@@ -200,6 +201,7 @@ public record BusStats(
       long maxLag,
       long pendingBytes,
       long confirmations,
+      long lateSettlements,
       Map<String, Long> refusalsByCode,
       long shardLeader,
       long shardBehindEntries) {

@@ -507,6 +507,7 @@ class AdminServerTest {
             "eventbus_journal_events 73.0",
             "eventbus_journal_pending_bytes 74.0",
             "eventbus_journal_confirmations_total 75.0",
+            "eventbus_journal_late_settlements_total 81.0",
             "eventbus_journal_refusals_total{code=\"store_full\"} 76.0",
             "eventbus_journal_subscriptions 79.0",
             "eventbus_journal_max_lag_positions 80.0",

@@ -199,7 +199,7 @@ public final class FakeBus implements BusView {
             47,
             new CallStreamFigures(63, 64, 65, 66, 67, 68)),
         new BusStats.Quotas(Map.of("publish_events", 49L), Map.of("account_connections", 50L)),
-        new BusStats.Durable(71, 72, 73, 79, 80, 74, 75, Map.of("store_full", 76L), 77, 78),
+        new BusStats.Durable(71, 72, 73, 79, 80, 74, 75, 81, Map.of("store_full", 76L), 77, 78),
         Map.of("listen", 48L),
         51.0);
   }

@@ -155,7 +155,7 @@ class ConsumerModelTest {
     final int loop;
     final int filter;
     final DeliveryAllocator frames;
-    final JournalConsumer consumer;
+    final OrderedConsumer consumer;
     final List<Long> got = new ArrayList<>();
     final Set<Long> missing = new HashSet<>();
     long limit;
@@ -175,7 +175,7 @@ class ConsumerModelTest {
               ? ConsumeStart.LATEST_VALUES
               : model.random.nextBoolean() ? ConsumeStart.POSITION : ConsumeStart.NEW;
       consumer =
-          new JournalConsumer(
+          new OrderedConsumer(
               model.all,
               model.journal,
               new JournalConsumer.Wish(
@@ -303,6 +303,9 @@ class ConsumerModelTest {
     public void ended(JournalConsumer which, ErrorCode code, String message, boolean retryable) {
       throw new AssertionError(message);
     }
+
+    @Override
+    public void finished(JournalConsumer which) {}
 
     @Override
     public void settled(JournalConsumer which, long upTo) {

@@ -98,6 +98,19 @@ public final class FakeJournals implements Journals {
     told.forEach(applied -> List.copyOf(listeners).forEach(each -> each.applied(applied)));
   }
 
+  /** Lets time of the shard pass, in milliseconds. */
+  public synchronized void passMillis(long millis) {
+    stamp += millis;
+  }
+
+  /** Takes one event of a shared cursor; returns the number of its delivery. */
+  public int takeAttempt(int journal, String name) {
+    RecordResult joined = joinCursor(journal, name, "test", 9).toCompletableFuture().join();
+    long epoch = ((RecordResult.CursorState) joined).epoch();
+    RecordResult taken = takeEvents(journal, name, epoch, 1).toCompletableFuture().join();
+    return ((RecordResult.Taken) taken).runs().get(0).attempt();
+  }
+
   /** Sets whether there is no room; wakes those that wait if there is. */
   public synchronized void full(boolean now) {
     full = now;

@@ -54,6 +54,10 @@ public final class SampleFrames {
   /** Frame of stored events as a consumer gets it. */
   public record Fed(long id, long from, long to, long head, List<String> payloads) {}
 
+  /** Frame of stored events as a consumer of a shared subscription gets it. */
+  public record FedShared(
+      long id, long from, long to, int attempt, List<Long> positions, List<String> payloads) {}
+
   /** Returns a Publish whose events have no key. */
   public static byte[] publish(String topic, long sequence, boolean confirm, String... payloads) {
     List<Event> events = new ArrayList<>();
@@ -196,10 +200,11 @@ public final class SampleFrames {
     return (Delivered) read(delivery.frame()).get(0);
   }
 
-  private static Fed fed(ByteBuffer in, int from, int to) {
+  private static Object fed(ByteBuffer in, int from, int to) {
     FeedView feed = new FeedView();
     feed.read(in, from, to);
     List<String> payloads = new ArrayList<>();
+    List<Long> positions = new ArrayList<>();
     FrameCursor frame = new FrameCursor().wrap(in, feed.framesStart(), feed.framesEnd());
     DeliverView view = new DeliverView();
     while (frame.next()) {
@@ -208,6 +213,12 @@ public final class SampleFrames {
       // Those before are not for the consumer.
       long known = Math.max(0, feed.from() - view.offset());
       payloads.addAll(events.subList((int) Math.min(events.size(), known), events.size()));
+      for (int i = 0; i < events.size(); i++) {
+        positions.add(view.offset() + i);
+      }
+    }
+    if (feed.attempt() != 0) {
+      return new FedShared(feed.id(), feed.from(), feed.to(), feed.attempt(), positions, payloads);
     }
     return new Fed(feed.id(), feed.from(), feed.to(), feed.head(), payloads);
   }

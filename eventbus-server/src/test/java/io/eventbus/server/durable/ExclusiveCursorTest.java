@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Consumers of one durable subscription at several buses, which share the journals. */
-class SharedCursorTest {
+class ExclusiveCursorTest {
   private static final int SEEDS = 300;
   private static final int STEPS = 150;
 
@@ -140,7 +140,7 @@ class SharedCursorTest {
   private static final class Reader implements JournalConsumer.Line {
     final Bus bus;
     final DeliveryAllocator frames;
-    final JournalConsumer consumer;
+    final OrderedConsumer consumer;
     final List<String> got = new ArrayList<>();
     boolean feeding;
     boolean left;
@@ -153,7 +153,7 @@ class SharedCursorTest {
       bus.buses.frames.add(frames);
       JournalInfo journal = Objects.requireNonNull(bus.all.find("", "orders"));
       consumer =
-          new JournalConsumer(
+          new OrderedConsumer(
               bus.all,
               journal,
               new JournalConsumer.Wish(
@@ -231,6 +231,9 @@ class SharedCursorTest {
       code = why;
       feeding = false;
     }
+
+    @Override
+    public void finished(JournalConsumer which) {}
 
     @Override
     public void settled(JournalConsumer which, long upTo) {

@@ -169,7 +169,7 @@ final class JournalApi {
    * @param consumers number of its consumers
    * @param inFlight events that these have and have not settled
    * @param waiting events that come again
-   * @param dead events that do not come again until an operator wants it
+   * @param dead letters that do not come again until an operator wants it
    * @param lastUsed when it was last used
    */
   record Cursor(

@@ -117,7 +117,7 @@ public final class JournalAdministration {
     return journals.cursors(journal.number(), after, limit);
   }
 
-  /** Returns the last position of which everything before is settled; dead events are not. */
+  /** Returns the last position of which everything before is settled; dead letters are not. */
   public static long settled(CursorView cursor) {
     return cursor.mode() == CursorMode.SHARED ? cursor.oldest() - 1 : cursor.floor();
   }

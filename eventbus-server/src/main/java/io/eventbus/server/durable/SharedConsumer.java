@@ -343,6 +343,8 @@ public final class SharedConsumer extends JournalConsumer {
     average = Math.max(1, average);
     sentTo = Math.max(sentTo, portion.to());
     movedAt = now;
+    // For the ack timeout.
+    line.tickSoon(this);
     sendFeed(
         portion.from(),
         portion.to(),

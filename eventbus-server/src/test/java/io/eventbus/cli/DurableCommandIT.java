@@ -23,9 +23,11 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class DurableCommandIT {
   private BusServer bus;
+  private Path directory;
 
   @BeforeEach
   void start(@TempDir Path files) throws Exception {
+    directory = files;
     bus =
         BusServer.start(
             ServerConfig.of(
@@ -130,6 +132,36 @@ class DurableCommandIT {
         .containsExactly("b", "c", "d");
     assertThat(payloads("orders.>", "--from=time:2026-01-01T00:00:00Z", "--count=1"))
         .containsExactly("a");
+  }
+
+  @Test
+  void aWorkerRunsACommandForEachEvent() {
+    String[] work = {"work", "billing", "--filter=orders.>", "--from=first"};
+    run(ExitCode.OK, "publish", "orders.1", "a", "b", "c", "d");
+    Path out = directory.resolve("out");
+    run(
+        ExitCode.OK,
+        with(work, "--count=3", "--exec={ cat; echo \" $EVENTBUS_POSITION\"; } >> " + out));
+    assertThat(out).content().hasLineCount(3).contains("a 1", "b 2", "c 3");
+    CliHarness cli = new CliHarness();
+    assertThat(
+            cli.run(
+                with(
+                    work,
+                    "--count=1",
+                    "--exec=echo no such order >&2; exit 65",
+                    "--url=" + bus.uri())))
+        .as(cli.err())
+        .isEqualTo(ExitCode.OK);
+    assertThat(cli.err()).contains("no such order", "1 rejected");
+    run(ExitCode.USAGE, with(work, "--exec=true", "--concurrency=0"));
+    run(ExitCode.USAGE, with(work, "--exec=true", "--from=nowhere"));
+  }
+
+  private static String[] with(String[] command, String... more) {
+    List<String> all = new ArrayList<>(List.of(command));
+    all.addAll(List.of(more));
+    return all.toArray(new String[0]);
   }
 
   @Test

@@ -33,13 +33,14 @@ import picocli.CommandLine.Spec;
             + " stopped.",
     footer = {
       "",
-      "The consumers of one name share the events. The command gets the payload on its standard",
-      "input, and in its environment EVENTBUS_TOPIC, EVENTBUS_POSITION and EVENTBUS_ATTEMPT. Its",
-      "exit code settles the event: 0 it is done; 65 it is a dead letter, with the last line of",
-      "the standard error as the reason; any other, it comes again later.",
+      "The consumers of one name share the events. The command gets the payload on",
+      "its standard input, and in its environment EVENTBUS_TOPIC, EVENTBUS_POSITION",
+      "and EVENTBUS_ATTEMPT. Its exit code settles the event: 0 it is done; 65 it is",
+      "a dead letter, with the last line of the standard error as the reason; any",
+      "other, it comes again later.",
       "",
       "Example:",
-      "  eventbus work resizer --filter 'images.>' --from first --exec ./resize --concurrency 4"
+      "  eventbus work resizer --filter 'images.>' --from first --exec ./resize -c 4"
     })
 public final class WorkCommand implements Callable<Integer> {
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
@@ -104,7 +105,7 @@ public final class WorkCommand implements Callable<Integer> {
   @Option(
       names = {"-n", "--count"},
       paramLabel = "N",
-      description = "Ends after N events.")
+      description = "Ends after N events, and those that are worked on then.")
   @Nullable Long count;
 
   private final CliContext context;

@@ -43,6 +43,7 @@ final class SettlementQueue {
     final List<Settlement> settlements = new ArrayList<>();
     final List<Long> confirmations = new ArrayList<>(0);
     private int bytes;
+    private boolean releases;
   }
 
   private final BusMemory memory;
@@ -63,6 +64,20 @@ final class SettlementQueue {
     return confirmations;
   }
 
+  /** Returns whether everything that was added is stored. */
+  boolean isEmpty() {
+    return underWay == null && open.settlements.isEmpty();
+  }
+
+  /**
+   * Returns whether events are being given back. If the record is sent again, and the consumer has
+   * taken them anew meanwhile, they would be given back once more.
+   */
+  boolean isReleasing() {
+    Batch batch = underWay;
+    return batch != null && batch.releases;
+  }
+
   /** Adds a settlement of events that the consumer has; {@link #flush} sends it. */
   void add(
       long from,
@@ -71,6 +86,7 @@ final class SettlementQueue {
       Settlement.Outcome outcome,
       long delayMillis,
       String reason) {
+    open.releases |= outcome == Settlement.Outcome.RELEASE;
     List<Settlement> all = open.settlements;
     Settlement last = all.isEmpty() ? null : all.get(all.size() - 1);
     if (last != null
@@ -135,8 +151,9 @@ final class SettlementQueue {
       underWay = null;
     }
     if (result instanceof RecordResult.Settled) {
-      target.stored(batch.settlements.stream().mapToInt(SettlementQueue::positions).sum());
+      // Before the consumer may end.
       waiting.forEach(target::settled);
+      target.stored(batch.settlements.stream().mapToInt(SettlementQueue::positions).sum());
       if (!closed) {
         flush();
       }

@@ -151,6 +151,7 @@ public final class SharedConsumer extends JournalConsumer {
         && runs.isEmpty()
         && free() > 0
         && inFlight < MAX_EVENTS
+        && !settlements.isReleasing()
         && hasCredit();
   }
 
@@ -470,9 +471,12 @@ public final class SharedConsumer extends JournalConsumer {
     boolean unused = mayFinish();
   }
 
-  /** Ends a consumer that finishes and has nothing unsettled; returns whether it did. */
+  /**
+   * Ends a consumer that finishes, has nothing unsettled and has stored all settlements; returns
+   * whether it did.
+   */
   private boolean mayFinish() {
-    if (phase() != Phase.FINISHING || asking || unsettled.events() > 0) {
+    if (phase() != Phase.FINISHING || asking || unsettled.events() > 0 || !settlements.isEmpty()) {
       return false;
     }
     end();
@@ -523,6 +527,8 @@ public final class SharedConsumer extends JournalConsumer {
       inFlight -= positions;
       if (phase() == Phase.FEEDING) {
         advance();
+      } else {
+        boolean unused = mayFinish();
       }
     }
 

@@ -632,6 +632,36 @@ class SharedConsumersTest {
   }
 
   @Test
+  void anUnsubscribedConsumerEndsBehindTheAnswersToItsSettlements() {
+    buses.publish(1);
+    Reader first = joined(one, 10);
+    run();
+    first.consumer.finish();
+    buses.journals.holds(true);
+    Settled unused = first.settle(first.held.get(0), Outcome.DONE, true);
+    run();
+    assertThat(first.finished).isFalse();
+    assertThat(first.settled).isEmpty();
+    buses.journals.holds(false);
+    buses.journals.applyHeld();
+    run();
+    assertThat(first.settled).hasSize(1);
+    assertThat(first.finished).isTrue();
+  }
+
+  @Test
+  void eventsFromMemoryAreSettledInTimeOrComeAgain() {
+    Reader first = joined(one, 10);
+    run();
+    buses.publish(1);
+    run();
+    assertThat(first.held).hasSize(1);
+    one.passMillis(TIMEOUT + 500);
+    run();
+    assertThat(first.got).as("it comes again").hasSize(2);
+  }
+
+  @Test
   void aJoinAndALeaveWithoutAnswersAreDoneInTheEnd() {
     Reader first = joined(one, 10);
     Reader second = one.consume(10);

@@ -173,7 +173,7 @@ class WorkloadFileTest {
         "cluster: {servers: 2, subscribers: [2]}|cluster.subscribers: 2 (expected: 0..1)",
         "cluster: {publishers: []}|cluster.publishers: none",
         "cluster: {fanout: 0}|cluster.fanout: 0",
-        "durable: {operation: store}|durable.operation: store (expected: publish, replay or tail)",
+        "durable: {operation: store}|durable.operation: store (expected: publish, replay, tail or work)",
         "durable: {inFlight: 0}|durable.inFlight: 0 (expected: 1..",
         "durable: {events: 0}|durable.events: 0 (expected: 1..",
         "durable: {speed: 1}|durable.speed: unknown key",

@@ -287,6 +287,7 @@ ENUMS = {
     durable_frames.MODE: durable_frames.ConsumeMode,
     durable_frames.START: durable_frames.ConsumeStart,
     durable_frames.REASON: durable_frames.TruncatedReason,
+    durable_frames.OUTCOME: durable_frames.SettleOutcome,
 }
 INTEGERS = (
     records.LONG, records.INT, records.POSITION, call_frames.CONCURRENCY, call_frames.NATURAL,

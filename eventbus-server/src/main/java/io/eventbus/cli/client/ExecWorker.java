@@ -75,7 +75,7 @@ final class ExecWorker implements WorkHandler {
     environment.put("EVENTBUS_POSITION", Long.toString(event.position()));
     environment.put("EVENTBUS_ATTEMPT", Integer.toString(delivery.attempt()));
     Process process = builder.start();
-    // Before the question: whoever sets it later finds the process.
+    // Before `stopped` is read: a stop that comes later finds the process in the set.
     running.add(process);
     if (stopped) {
       kill(process);

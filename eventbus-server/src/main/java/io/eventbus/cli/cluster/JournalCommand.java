@@ -95,9 +95,16 @@ public final class JournalCommand implements Runnable {
       context.out().line(options.json ? json.toString() : told);
     }
 
-    /** Prints all pages of a list: a table, or an object on each line. */
+    /**
+     * Prints all pages of a list of the account: a table, or an object on each line.
+     *
+     * @param path with a query
+     */
     void printAll(String path, TableText table, Row row) throws InterruptedException {
       String next = ROOT + path;
+      if (account != null) {
+        next += "&account=" + RegistryHttp.encoded(account);
+      }
       while (true) {
         JsonNode json = options.api(context).get(next);
         for (JsonNode item : json.path("items")) {
@@ -281,9 +288,8 @@ public final class JournalCommand implements Runnable {
     public Integer call() throws Exception {
       TableText table = new TableText();
       table.row("ACCOUNT", "JOURNAL", "KEEP", "MAX AGE", "MAX BYTES", "MAX EVENTS", "FILTERS");
-      String of = account == null ? "" : "&account=" + RegistryHttp.encoded(account);
       printAll(
-          "?limit=1000" + of,
+          "?limit=1000",
           table,
           item ->
               new String[] {
@@ -379,9 +385,8 @@ public final class JournalCommand implements Runnable {
           "WAITING",
           "DEAD",
           "LAST USED");
-      String of = account == null ? "" : "&account=" + RegistryHttp.encoded(account);
       printAll(
-          path() + "/cursors?limit=1000" + of,
+          path() + "/cursors?limit=1000",
           table,
           item ->
               new String[] {

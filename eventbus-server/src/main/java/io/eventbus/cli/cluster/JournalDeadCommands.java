@@ -46,9 +46,8 @@ final class JournalDeadCommands {
     public Integer call() throws Exception {
       TableText table = new TableText();
       table.row("POSITION", "ATTEMPTS", "TIME", "REASON");
-      String of = account == null ? "" : "&account=" + RegistryHttp.encoded(account);
       printAll(
-          path() + "/dead?limit=1000&durable=" + RegistryHttp.encoded(durable) + of,
+          path() + "/dead?limit=1000&durable=" + RegistryHttp.encoded(durable),
           table,
           item ->
               new String[] {

@@ -51,7 +51,7 @@ public final class SharedConsumer extends JournalConsumer {
   public enum Settled {
     /** The consumer had all events; they are settled, or will be. */
     ACCEPTED,
-    /** It has some of them no more. Those that it had are settled. */
+    /** The consumer has some of the events no more; the others are settled. */
     LATE,
     /** Too many settlements wait for their answer; nothing was done. */
     TOO_MANY
@@ -176,11 +176,11 @@ public final class SharedConsumer extends JournalConsumer {
   private void took(@Nullable RecordResult result, @Nullable Throwable failure) {
     asking = false;
     if (phase() == Phase.ENDED) {
-      // It has left behind this record: what was taken is with others.
+      // The leave follows this record: other consumers get what was taken.
       return;
     }
     if (!(result instanceof RecordResult.Taken answer)) {
-      // Without an answer it may have events that nobody knows of. Others get them when it leaves.
+      // Without an answer the consumer may have unknown events. Others get them when it leaves.
       refuse(result, failure);
       return;
     }

@@ -2,7 +2,6 @@ package io.eventbus.server.durable;
 
 import io.eventbus.journal.Journals;
 import io.eventbus.server.memory.BusMemory;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -95,14 +94,5 @@ final class SharedCursors {
   /** Takes note that a journal is deleted; does not wait. */
   void deleted(int journal) {
     of(journal).forEach(SharedCursor::deleted);
-  }
-
-  /** Takes note that anything may have changed; does not wait. */
-  void allChanged() {
-    List<SharedCursor> all = new ArrayList<>();
-    synchronized (this) {
-      byJournal.values().forEach(of -> all.addAll(of.values()));
-    }
-    all.forEach(SharedCursor::changed);
   }
 }

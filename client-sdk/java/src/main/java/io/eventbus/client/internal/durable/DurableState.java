@@ -77,7 +77,7 @@ final class DurableState extends FedConsumer<DurableSubscription> implements Dur
 
   @Override
   void leave(FeedLine line) {
-    // What is handled is settled with the frame that ends it.
+    // The frame that ends it settles the handled events.
   }
 
   @Override

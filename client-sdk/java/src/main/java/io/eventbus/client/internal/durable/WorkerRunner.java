@@ -99,7 +99,7 @@ final class WorkerRunner implements Runnable {
       Thread.currentThread().interrupt();
       worker.failed(delivery, e);
     } catch (Throwable e) {
-      // Also an Error: an event that nobody settled would block its place until the ack timeout.
+      // Also an Error: an unsettled event would block its place until the ack timeout.
       worker.failed(delivery, e);
     }
   }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -69,6 +70,30 @@ abstract class DurableBuses {
 
   static String joinOf(BusServer... others) {
     return String.join(",", Arrays.stream(others).map(b -> "127.0.0.1:" + b.linkPort()).toList());
+  }
+
+  /** Starts three buses as processes of their own, and adds each at once: the caller ends them. */
+  void startProcesses(Map<String, BusProcess> processes) throws Exception {
+    String join = "";
+    for (String name : List.of("bus-a", "bus-b", "bus-c")) {
+      BusProcess process =
+          BusProcess.start(
+              TestBus.member(
+                  root,
+                  name,
+                  "durable.directory",
+                  data(name).toString(),
+                  "cluster.leave",
+                  "0s",
+                  "balance.enabled",
+                  "false",
+                  "cluster.join",
+                  join));
+      processes.put(name, process);
+      if (join.isEmpty()) {
+        join = members(process).get(0).path("address").asText();
+      }
+    }
   }
 
   void startThree() throws Exception {

@@ -192,26 +192,7 @@ class DurableClusterIT extends DurableBuses {
   void nothingThatWasConfirmedIsLostOrDoubledWhenTheLeaderIsKilled() throws Exception {
     Map<String, BusProcess> processes = new LinkedHashMap<>();
     try {
-      String join = "";
-      for (String name : List.of("bus-a", "bus-b", "bus-c")) {
-        BusProcess process =
-            BusProcess.start(
-                TestBus.member(
-                    root,
-                    name,
-                    "durable.directory",
-                    data(name).toString(),
-                    "cluster.leave",
-                    "0s",
-                    "balance.enabled",
-                    "false",
-                    "cluster.join",
-                    join));
-        processes.put(name, process);
-        if (join.isEmpty()) {
-          join = members(process).get(0).path("address").asText();
-        }
-      }
+      startProcesses(processes);
       BusProcess first = Objects.requireNonNull(processes.get("bus-a"));
       WatchedBus.await(() -> up(first) == 3, () -> "buses that are UP");
       assertThat(create(first.adminPort(), "orders")).contains("\"number\":1");

@@ -105,11 +105,13 @@ public final class WorkCommand implements Callable<Integer> {
   @Option(
       names = {"-n", "--count"},
       paramLabel = "N",
-      description = "Ends after N events, and those that are worked on then.")
+      description = "Ends after N events.")
   @Nullable Long count;
 
   private final CliContext context;
   private final CompletableFuture<Void> done = new CompletableFuture<>();
+  // Events that may still begin, and that have not ended.
+  private final AtomicLong allowed = new AtomicLong(Long.MAX_VALUE);
   private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
 
   WorkCommand(CliContext context) {
@@ -144,6 +146,7 @@ public final class WorkCommand implements Callable<Integer> {
         throw new ParameterException(
             spec.commandLine(), "--count: " + count + " (expected: 1 or more)");
       }
+      allowed.set(count);
       left.set(count);
     }
     try {
@@ -203,6 +206,11 @@ public final class WorkCommand implements Callable<Integer> {
               .maxUnsettled(Math.min(1024, 2 * concurrency));
       return shared.handler(
           (event, delivery) -> {
+            if (allowed.decrementAndGet() < 0) {
+              // The worker ends: other consumers get what came meanwhile.
+              delivery.release();
+              return;
+            }
             try {
               commands.onEvent(event, delivery);
             } finally {

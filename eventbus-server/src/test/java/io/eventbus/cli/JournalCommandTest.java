@@ -105,7 +105,8 @@ class JournalCommandTest {
     }
     journals.createCursor(
         1, "audit", TopicFilter.parse("orders.eu"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
-    assertThat(words("lag", "orders").get(1)).startsWith("audit orders.eu 0 6 EXCLUSIVE 0 0 0 0 ");
+    assertThat(words("lag", "orders").get(1))
+        .matches("audit orders.eu 0 6 1970-01-01T\\S+ EXCLUSIVE 0 0 0 0 1970\\S+");
     assertThat(journal(0, "purge", "orders", "--topic=orders.us"))
         .isEqualTo("3 events are removed.\n");
     assertThat(journal(0, "purge", "orders", "--from=1", "--to=2"))
@@ -113,6 +114,18 @@ class JournalCommandTest {
     assertThat(journal(0, "trim", "orders", "--up-to=4"))
         .isEqualTo("Journal orders begins at position 5.\n");
     assertThat(words("show", "orders")).contains("positions 5 to 6", "events 1");
+  }
+
+  @Test
+  void whatIsInFlightOrWaitsIsListed() {
+    journal(0, "create", "orders", "--filter=orders.>");
+    FakeEvents.retryTwo(journals, 1, "work");
+    assertThat(words("consumers", "orders", "--durable=work"))
+        .containsExactly("NUMBER BUS EVENTS OLDEST", "2 bus 3 3");
+    assertThat(words("waiting", "orders", "--durable=work").get(0))
+        .isEqualTo("FROM TO ATTEMPT DUE");
+    assertThat(words("waiting", "orders", "--durable=work").get(1))
+        .matches("1 1 2 1970-01-01T00:01:\\S+");
   }
 
   @Test

@@ -8,7 +8,8 @@ import io.eventbus.protocol.TopicFilter;
  * @param name unique in its journal
  * @param filter selects the topics whose events it gets
  * @param mode how consumers get them
- * @param floor every event up to this position is settled
+ * @param floor every event up to this position is settled; a dead letter is not. May be too early
+ *     if more than 10,000 ranges wait
  * @param epoch number of its consumer; of a shared cursor that of the last one that joined
  * @param owner text that names the process whose consumer it is; empty for none, and of a shared
  *     cursor
@@ -19,8 +20,9 @@ import io.eventbus.protocol.TopicFilter;
  * @param inFlight number of events that these have taken and not settled
  * @param waiting number of events that were given back and wait for a consumer or for their time
  * @param dead number of events that no consumer gets any more
- * @param oldest the first position that is not settled, the one after the last position if all are.
- *     A dead letter is not settled. May be too early if more than 10,000 ranges wait
+ * @param lag number of positions that are not settled, without dead letters
+ * @param oldestStamp when the first of these was stored, in milliseconds of the shard's time; 0 if
+ *     there is none, or if it is not known
  */
 public record CursorView(
     String name,
@@ -35,7 +37,8 @@ public record CursorView(
     long inFlight,
     long waiting,
     long dead,
-    long oldest) {
+    long lag,
+    long oldestStamp) {
   /** Maximum size of an owner, in bytes of UTF-8. */
   public static final int MAX_OWNER_BYTES = 128;
 }

@@ -215,6 +215,15 @@ public interface Journals {
   @Nullable CursorView cursor(int journal, String name);
 
   /**
+   * Returns the greatest lag of the cursors of a journal, as {@link CursorView#lag} counts it.
+   * Waits for the disk.
+   *
+   * @param max maximum number of cursors that are looked at
+   * @throws JournalsUnavailableException if they cannot be read now
+   */
+  long maxLag(int journal, int max);
+
+  /**
    * Returns the consumers of a shared cursor, sorted by epoch; none if there is no such cursor.
    * Waits for the disk.
    *
@@ -223,6 +232,17 @@ public interface Journals {
    * @throws JournalsUnavailableException if they cannot be read now
    */
   List<ConsumerView> consumers(int journal, String name, long after, int max);
+
+  /**
+   * Returns what was given back of a shared cursor and not taken again, sorted by due time and
+   * position; nothing if there is no such cursor. Waits for the disk.
+   *
+   * @param due time from which on they are returned, in milliseconds of the shard's time
+   * @param after position of that time after which they begin, 0 for the first
+   * @param max maximum number of ranges
+   * @throws JournalsUnavailableException if they cannot be read now
+   */
+  List<WaitingEvents> waiting(int journal, String name, long due, long after, int max);
 
   /**
    * Returns the dead letters of a shared cursor, sorted by position; none if there is no such

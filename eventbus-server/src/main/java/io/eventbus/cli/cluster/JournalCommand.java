@@ -38,8 +38,10 @@ import picocli.CommandLine.Spec;
       JournalCommand.Lag.class,
       JournalCommand.Trim.class,
       JournalCommand.Purge.class,
-      JournalDeadCommands.Dead.class,
-      JournalDeadCommands.Redrive.class,
+      WorkQueueCommands.Consumers.class,
+      WorkQueueCommands.Waiting.class,
+      WorkQueueCommands.Dead.class,
+      WorkQueueCommands.Redrive.class,
       JournalCommand.Delete.class,
       JournalReplicaCommands.Replicas.class,
       JournalReplicaCommands.Replace.class
@@ -363,7 +365,8 @@ public final class JournalCommand implements Runnable {
       name = "lag",
       description = {
         "Lists the durable subscriptions of a journal, and how far each is behind.",
-        "LAG counts positions, whether or not the filter has their topics.",
+        "LAG counts positions, whether or not the filter has their topics. OLDEST tells when the"
+            + " first of them was stored.",
         "Of a shared subscription IN FLIGHT is with consumers, WAITING comes again, DEAD does not."
       })
   static final class Lag extends OfJournal {
@@ -379,6 +382,7 @@ public final class JournalCommand implements Runnable {
           "FILTER",
           "SETTLED",
           "LAG",
+          "OLDEST",
           "MODE",
           "CONSUMERS",
           "IN FLIGHT",
@@ -394,6 +398,7 @@ public final class JournalCommand implements Runnable {
                 item.path("filter").asText(),
                 item.path("settled").asText(),
                 item.path("lag").asText(),
+                item.path("oldest").asText("-"),
                 item.path("mode").asText(),
                 item.path("consumers").asText(),
                 item.path("inFlight").asText(),

@@ -61,7 +61,7 @@ final class JournalApi {
 
   List<Route> routes() {
     List<Route> all = new ArrayList<>(own());
-    all.addAll(new DeadEventApi(this).routes());
+    all.addAll(new WorkQueueApi(this).routes());
     return List.copyOf(all);
   }
 
@@ -170,6 +170,8 @@ final class JournalApi {
    * @param inFlight events that these have and have not settled
    * @param waiting events that come again
    * @param dead letters that do not come again until an operator wants it
+   * @param oldest when the first event was stored that is not settled and not dead; null if there
+   *     is none, or if it is not known
    * @param lastUsed when it was last used
    */
   record Cursor(
@@ -182,18 +184,20 @@ final class JournalApi {
       long inFlight,
       long waiting,
       long dead,
+      @Nullable Instant oldest,
       Instant lastUsed) {
-    static Cursor of(CursorView cursor, long last) {
+    static Cursor of(CursorView cursor) {
       return new Cursor(
           cursor.name(),
           cursor.filter().toString(),
-          JournalAdministration.settled(cursor),
-          JournalAdministration.lag(cursor, last),
+          cursor.floor(),
+          cursor.lag(),
           cursor.mode(),
           cursor.consumers(),
           cursor.inFlight(),
           cursor.waiting(),
           cursor.dead(),
+          cursor.oldestStamp() == 0 ? null : Instant.ofEpochMilli(cursor.oldestStamp()),
           Instant.ofEpochMilli(cursor.stamp()));
     }
   }
@@ -323,15 +327,8 @@ final class JournalApi {
     JournalInfo journal = find(name(query, path, scope));
     JournalAdministration journals = journals();
     String after = query.text("after", "");
-    List<CursorView> found = read(() -> journals.cursors(journal, after, limit + 1));
-    // After the cursors, so that none is ahead of it.
-    long last = figures(journal).lastPosition();
-    List<Cursor> items = new ArrayList<>();
-    for (CursorView cursor : found) {
-      items.add(Cursor.of(cursor, last));
-    }
     return AdminApi.page(
-        items,
+        read(() -> journals.cursors(journal, after, limit + 1)).stream().map(Cursor::of).toList(),
         limit,
         PATH + "/" + AdminApi.encoded(journal.name().name()) + "/cursors",
         scope.account(query.optional("account")),

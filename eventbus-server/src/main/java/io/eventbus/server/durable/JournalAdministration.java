@@ -1,6 +1,6 @@
 package io.eventbus.server.durable;
 
-import io.eventbus.journal.CursorMode;
+import io.eventbus.journal.ConsumerView;
 import io.eventbus.journal.CursorView;
 import io.eventbus.journal.DeadEvent;
 import io.eventbus.journal.JournalCatalog;
@@ -9,6 +9,7 @@ import io.eventbus.journal.JournalFigures;
 import io.eventbus.journal.JournalRefusalReason;
 import io.eventbus.journal.Journals;
 import io.eventbus.journal.RecordResult;
+import io.eventbus.journal.WaitingEvents;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.advisory.Advisory.JournalChange;
@@ -117,27 +118,31 @@ public final class JournalAdministration {
     return journals.cursors(journal.number(), after, limit);
   }
 
-  /** Returns the last position of which everything before is settled; dead letters are not. */
-  public static long settled(CursorView cursor) {
-    return cursor.mode() == CursorMode.SHARED ? cursor.oldest() - 1 : cursor.floor();
-  }
-
-  /**
-   * Returns how many positions a cursor has not settled, without those that are dead.
-   *
-   * @param last the last position of its journal
-   */
-  public static long lag(CursorView cursor, long last) {
-    return cursor.mode() == CursorMode.SHARED
-        ? Math.max(0, last - cursor.head()) + cursor.inFlight() + cursor.waiting()
-        : Math.max(0, last - cursor.floor());
-  }
-
   /**
    * Returns a cursor of a journal, or nothing if there is none of this name; waits for the disk.
    */
   public Optional<CursorView> cursor(JournalInfo journal, String cursor) {
     return Optional.ofNullable(journals.cursor(journal.number(), cursor));
+  }
+
+  /**
+   * Returns the consumers of a shared cursor, sorted by epoch; waits for the disk.
+   *
+   * @param after epoch after which they begin, 0 for the first
+   */
+  public List<ConsumerView> consumers(JournalInfo journal, String cursor, long after, int limit) {
+    return journals.consumers(journal.number(), cursor, after, limit);
+  }
+
+  /**
+   * Returns what waits of a shared cursor, sorted by due time and position; waits for the disk.
+   *
+   * @param due time from which on it is returned, in milliseconds of the shard's time
+   * @param after position of that time after which it begins, 0 for the first
+   */
+  public List<WaitingEvents> waiting(
+      JournalInfo journal, String cursor, long due, long after, int limit) {
+    return journals.waiting(journal.number(), cursor, due, after, limit);
   }
 
   /**

@@ -26,13 +26,7 @@ final class JournalSums implements JournalListener {
   /** Durable subscriptions that are read in one round; and those of one journal more. */
   static final int MAX_CURSORS = 10_000;
 
-  private record Held(
-      String account,
-      long bytes,
-      long delayedBytes,
-      long events,
-      long cursors,
-      long lastPosition) {}
+  private record Held(String account, long bytes, long delayedBytes, long events, long cursors) {}
 
   private record Sum(
       long bytes,
@@ -92,8 +86,7 @@ final class JournalSums implements JournalListener {
                   figures.bytes(),
                   figures.delayedBytes(),
                   figures.events(),
-                  figures.cursors(),
-                  figures.lastPosition()));
+                  figures.cursors()));
           lagging.add(journal);
         }
       } catch (JournalsUnavailableException e) {
@@ -131,10 +124,7 @@ final class JournalSums implements JournalListener {
       if (each != null && each.cursors > 0) {
         read += each.cursors;
         try {
-          lag =
-              journals.cursors(journal, "", MAX_CURSORS).stream()
-                  .mapToLong(cursor -> JournalAdministration.lag(cursor, each.lastPosition))
-                  .reduce(0, Math::max);
+          lag = journals.maxLag(journal, MAX_CURSORS);
         } catch (JournalsUnavailableException e) {
           // Behind the others in the next round.
           all.remove();

@@ -2,6 +2,7 @@ package io.eventbus.server.durable;
 
 import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.JournalRefusalReason;
+import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.Settlement.Outcome;
 import io.eventbus.journal.TakenRun;
@@ -177,6 +178,10 @@ public final class SharedConsumer extends JournalConsumer {
     asking = false;
     if (phase() == Phase.ENDED) {
       // The leave follows this record: other consumers get what was taken.
+      return;
+    }
+    if (failure instanceof JournalsUnavailableException refused && refused.isUnsent()) {
+      all.timer().run(() -> line.execute(this::advance), PAUSE_MILLIS);
       return;
     }
     if (!(result instanceof RecordResult.Taken answer)) {
@@ -453,7 +458,17 @@ public final class SharedConsumer extends JournalConsumer {
 
   @Override
   public void keepCursor() {
-    // A subscription that has consumers is in use.
+    if (phase() == Phase.FEEDING) {
+      var unused =
+          journals
+              .settleEvents(journal.number(), wish().name(), epoch, List.of())
+              .whenComplete(
+                  (result, failure) -> {
+                    if (result instanceof RecordResult.Refused) {
+                      line.execute(() -> refuse(result, null));
+                    }
+                  });
+    }
   }
 
   // ---- The end

@@ -290,7 +290,7 @@ final class SharedCursor {
         return;
       }
     }
-    all.looks.later(this, look);
+    all.looks.later(all, look);
   }
 
   /** Looks at the consumers of all buses, on a thread that may wait for the disk. */

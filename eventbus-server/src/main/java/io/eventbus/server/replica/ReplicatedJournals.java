@@ -17,6 +17,7 @@ import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.Settlement;
 import io.eventbus.journal.StoredEventReader;
+import io.eventbus.journal.WaitingEvents;
 import io.eventbus.protocol.TopicFilter;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -191,6 +192,16 @@ final class ReplicatedJournals implements Journals {
   @Override
   public List<ConsumerView> consumers(int journal, String name, long after, int max) {
     return read(journals -> journals.consumers(journal, name, after, max), List.of());
+  }
+
+  @Override
+  public List<WaitingEvents> waiting(int journal, String name, long due, long after, int max) {
+    return read(journals -> journals.waiting(journal, name, due, after, max), List.of());
+  }
+
+  @Override
+  public long maxLag(int journal, int max) {
+    return read(journals -> journals.maxLag(journal, max), 0L);
   }
 
   @Override

@@ -14,7 +14,6 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Told;
 import io.eventbus.server.admission.AddressLimits;
-import io.eventbus.server.durable.JournalAdministration;
 import io.eventbus.server.durable.JournalConsumers;
 import io.eventbus.server.durable.JournalInfo;
 import io.eventbus.server.security.Action;
@@ -138,7 +137,7 @@ final class JournalQuestions {
               question.getTime() == 0
                   ? 0L
                   : Math.max(1, journals.positionAt(journal.number(), question.getTime() / 1000)),
-              cursor == null ? -1L : JournalAdministration.settled(cursor));
+              cursor == null ? -1L : cursor.floor());
       connection.execute(() -> answered(told));
     } catch (JournalsUnavailableException e) {
       unavailable(String.valueOf(e.getMessage()), question);

@@ -240,6 +240,26 @@ class JournalApiTest {
   }
 
   @Test
+  void whatWaitsIsListedInPages() throws Exception {
+    done("PUT", "/orders?filters=orders.%3E");
+    FakeEvents.retryTwo(journals, 1, "work");
+    JsonNode page = done("GET", "/orders/waiting?durable=work&limit=1");
+    assertThat(page.path("items").get(0).path("from").asLong()).isEqualTo(1);
+    assertThat(page.path("items").get(0).path("to").asLong()).isEqualTo(1);
+    assertThat(page.path("items").get(0).path("attempt").asInt()).isEqualTo(2);
+    JsonNode next = done("GET", page.path("next").asText().substring("/api/v1/journals".length()));
+    assertThat(next.path("items")).hasSize(1);
+    assertThat(next.path("items").get(0).path("from").asLong()).isEqualTo(2);
+    assertThat(next.path("next").isNull()).isTrue();
+    JsonNode consumers = done("GET", "/orders/consumers?durable=work&limit=1");
+    assertThat(consumers.path("items").get(0).path("bus").asText()).isEqualTo("bus");
+    assertThat(consumers.path("items").get(0).path("events").asInt()).isEqualTo(3);
+    assertThat(consumers.path("items").get(0).path("oldest").asLong()).isEqualTo(3);
+    refused("GET", "/orders/waiting?durable=work&after=1", 400, "after: illegal");
+    refused("GET", "/orders/consumers?durable=work&after=-1", 400, "after: out of range");
+  }
+
+  @Test
   void deadEventsAreGivenOutAgainOrDiscarded() throws Exception {
     done("PUT", "/orders?filters=orders.%3E");
     FakeEvents.reject(journals, 1, "work", 2_205, "no stock");
@@ -278,7 +298,7 @@ class JournalApiTest {
     done("PUT", "/orders?filters=orders.%3E");
     journals.createCursor(
         1, "audit", TopicFilter.parse("orders.>"), CursorMode.EXCLUSIVE, CursorStart.FIRST, 0);
-    for (String each : List.of("GET dead", "PUT redrive")) {
+    for (String each : List.of("GET consumers", "GET waiting", "GET dead", "PUT redrive")) {
       String method = each.substring(0, 3);
       String what = each.substring(4);
       refused(method, "/gone/" + what + "?durable=work", 404, "no such journal");

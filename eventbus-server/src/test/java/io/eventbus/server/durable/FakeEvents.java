@@ -41,21 +41,7 @@ public final class FakeEvents {
    */
   public static void reject(
       FakeJournals journals, int journal, String cursor, int events, String reason) {
-    String[] payloads = new String[events];
-    Arrays.fill(payloads, "x");
-    publish(journals, journal, "orders.eu.x", 1, payloads);
-    result(
-        journals.createCursor(
-            journal,
-            cursor,
-            TopicFilter.parse("orders.>"),
-            CursorMode.SHARED,
-            CursorStart.FIRST,
-            0),
-        RecordResult.CursorState.class);
-    long epoch =
-        result(journals.joinCursor(journal, cursor, "bus", 3), RecordResult.CursorState.class)
-            .epoch();
+    long epoch = join(journals, journal, cursor, events);
     for (int left = events; left > 0; ) {
       List<Settlement> rejected = new ArrayList<>();
       for (TakenRun run :
@@ -71,6 +57,43 @@ public final class FakeEvents {
       }
       result(journals.settleEvents(journal, cursor, epoch, rejected), RecordResult.Settled.class);
     }
+  }
+
+  /**
+   * Publishes five events. A consumer of a new shared cursor takes them, lets the first two come
+   * again after one and two minutes, and keeps the others.
+   */
+  public static void retryTwo(FakeJournals journals, int journal, String cursor) {
+    long epoch = join(journals, journal, cursor, 5);
+    for (int left = 5; left > 0; ) {
+      for (TakenRun run :
+          result(journals.takeEvents(journal, cursor, epoch, 5), RecordResult.Taken.class).runs()) {
+        left -= run.events();
+      }
+    }
+    List<Settlement> again = new ArrayList<>();
+    for (int i = 1; i <= 2; i++) {
+      again.add(new Settlement(i, i, 1, Settlement.Outcome.RETRY, i * 60_000L, "busy"));
+    }
+    result(journals.settleEvents(journal, cursor, epoch, again), RecordResult.Settled.class);
+  }
+
+  /** Publishes events, and lets a consumer join a new shared cursor; returns its epoch. */
+  private static long join(FakeJournals journals, int journal, String cursor, int events) {
+    String[] payloads = new String[events];
+    Arrays.fill(payloads, "x");
+    publish(journals, journal, "orders.eu.x", 1, payloads);
+    result(
+        journals.createCursor(
+            journal,
+            cursor,
+            TopicFilter.parse("orders.>"),
+            CursorMode.SHARED,
+            CursorStart.FIRST,
+            0),
+        RecordResult.CursorState.class);
+    return result(journals.joinCursor(journal, cursor, "bus", 3), RecordResult.CursorState.class)
+        .epoch();
   }
 
   private static <T extends RecordResult> T result(

@@ -18,6 +18,7 @@ import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.Settlement;
 import io.eventbus.journal.StoredEventReader;
+import io.eventbus.journal.WaitingEvents;
 import io.eventbus.journal.codec.Entry;
 import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
@@ -270,6 +271,10 @@ public final class FakeJournals implements Journals {
   }
 
   private synchronized CompletionStage<RecordResult> submit(ShardRecord record) {
+    if (full) {
+      return CompletableFuture.failedFuture(
+          JournalsUnavailableException.unsent("journals: full (expected: another try later)"));
+    }
     ByteBuffer entry = ByteBuffer.allocate(EntryWriter.HEAD_BYTES + EntryWriter.maxSize(record));
     EntryWriter.begin(entry);
     EntryWriter.write(entry, record);
@@ -454,6 +459,17 @@ public final class FakeJournals implements Journals {
   @Override
   public synchronized List<ConsumerView> consumers(int journal, String name, long after, int max) {
     return CursorReader.consumers(rows, journal, name, after, max);
+  }
+
+  @Override
+  public synchronized List<WaitingEvents> waiting(
+      int journal, String name, long due, long after, int max) {
+    return CursorReader.waiting(rows, journal, name, due, after, max);
+  }
+
+  @Override
+  public synchronized long maxLag(int journal, int max) {
+    return CursorReader.maxLag(rows, journal, max);
   }
 
   @Override

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -394,7 +395,7 @@ class SharedConsumersTest {
     assertThat(readers.stream().mapToInt(reader -> reader.settled.size()).sum()).isEqualTo(150);
     CursorView cursor = buses.cursor();
     assertThat(cursor.inFlight() + cursor.waiting() + cursor.dead()).isZero();
-    assertThat(cursor.oldest()).isEqualTo(151);
+    assertThat(cursor.floor()).isEqualTo(150);
     assertThat(cursor.consumers()).isEqualTo(4);
   }
 
@@ -498,7 +499,7 @@ class SharedConsumersTest {
     run();
     assertThat(reader.settled).containsExactly(2L, 1L);
     assertThat(reader.settle(new Held(1, 2), Outcome.DONE, true)).isEqualTo(Settled.LATE);
-    assertThat(buses.cursor().oldest()).isEqualTo(3);
+    assertThat(buses.cursor().floor()).isEqualTo(2);
   }
 
   @Test
@@ -515,7 +516,7 @@ class SharedConsumersTest {
       run();
     }
     assertThat(reader.positions()).containsExactlyInAnyOrderElementsOf(buses.wanted);
-    assertThat(buses.cursor().oldest()).isEqualTo(301);
+    assertThat(buses.cursor().floor()).isEqualTo(300);
     assertThat(buses.cursor().dead()).isZero();
   }
 
@@ -545,7 +546,7 @@ class SharedConsumersTest {
         .isNotEmpty()
         .allMatch(hole -> hole.getReason() == TruncatedReason.PURGED);
     assertThat(reader.truncated.get(0).getFrom()).isEqualTo(3);
-    assertThat(buses.cursor().oldest()).isEqualTo(11);
+    assertThat(buses.cursor().floor()).isEqualTo(10);
   }
 
   @Test
@@ -701,6 +702,31 @@ class SharedConsumersTest {
   }
 
   @Test
+  void aConsumerThatFindsNoRoomAsksAgain() {
+    Reader reader = joined(one, 10);
+    run();
+    buses.publish(1);
+    buses.journals.full(true);
+    run();
+    assertThat(reader.code).isNull();
+    assertThat(reader.got).isEmpty();
+    buses.journals.full(false);
+    one.passMillis(200);
+    assertThat(reader.positions()).containsExactly(1L);
+  }
+
+  @Test
+  void aConsumerWithoutEventsUsesItsSubscription() {
+    Reader reader = joined(one, 10);
+    run();
+    long before = buses.cursor().stamp();
+    buses.journals.passMillis(TimeUnit.HOURS.toMillis(2));
+    reader.consumer.keepCursor();
+    run();
+    assertThat(buses.cursor().stamp() - before).isGreaterThanOrEqualTo(TimeUnit.HOURS.toMillis(2));
+  }
+
+  @Test
   void aSettlementWithoutAnAnswerIsToldAndSentAgain() {
     buses.publish(1);
     Reader reader = joined(one, 10);
@@ -711,7 +737,7 @@ class SharedConsumersTest {
     assertThat(reader.unsettled).isGreaterThanOrEqualTo(1);
     buses.journals.unavailable(false);
     one.passMillis(500);
-    assertThat(buses.cursor().oldest()).isEqualTo(2);
+    assertThat(buses.cursor().floor()).isEqualTo(1);
   }
 
   @Test

@@ -312,7 +312,7 @@ final class ShardDuties {
             rows.scan(Keys.first(Keys.CURSOR, journal), Keys.end(Keys.CURSOR, journal))) {
       while (idle.size() < MAX_CURSORS && scan.next()) {
         CursorRow cursor = CursorRow.decode(scan.value());
-        if (cursor.stamp() < before && cursor.shared().consumers() == 0) {
+        if (cursor.stamp() < before) {
           String name = new String(Keys.name(scan.key()), StandardCharsets.UTF_8);
           idle.add(new DeleteCursor(journal, name, cursor.epoch()));
         }

@@ -257,7 +257,7 @@ final class ShardGate {
   }
 
   private static JournalsUnavailableException noRoom() {
-    return new JournalsUnavailableException(
+    return JournalsUnavailableException.unsent(
         "journal: too much is under way (expected: another try later)");
   }
 

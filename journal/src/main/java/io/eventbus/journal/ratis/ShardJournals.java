@@ -21,6 +21,7 @@ import io.eventbus.journal.ReadHole;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.Settlement;
 import io.eventbus.journal.StoredEventReader;
+import io.eventbus.journal.WaitingEvents;
 import io.eventbus.journal.codec.ShardRecord;
 import io.eventbus.journal.codec.ShardRecord.AttachCursor;
 import io.eventbus.journal.codec.ShardRecord.ChangeJournal;
@@ -715,9 +716,20 @@ public final class ShardJournals implements Journals, AutoCloseable {
   }
 
   @Override
+  public long maxLag(int journal, int max) {
+    return Objects.requireNonNull(read((rows, stamp) -> CursorReader.maxLag(rows, journal, max)));
+  }
+
+  @Override
   public List<ConsumerView> consumers(int journal, String name, long after, int max) {
     return Objects.requireNonNull(
         read((rows, stamp) -> CursorReader.consumers(rows, journal, name, after, max)));
+  }
+
+  @Override
+  public List<WaitingEvents> waiting(int journal, String name, long due, long after, int max) {
+    return Objects.requireNonNull(
+        read((rows, stamp) -> CursorReader.waiting(rows, journal, name, due, after, max)));
   }
 
   @Override

@@ -5,13 +5,16 @@ import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.CursorView;
 import io.eventbus.journal.DeadEvent;
 import io.eventbus.journal.TakenRun;
+import io.eventbus.journal.WaitingEvents;
 import io.eventbus.journal.rows.RowReader;
 import io.eventbus.journal.rows.RowScan;
 import io.eventbus.journal.state.ConsumerRow;
 import io.eventbus.journal.state.CursorRow;
 import io.eventbus.journal.state.DeadRow;
+import io.eventbus.journal.state.JournalCounters;
 import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.state.SharedCounts;
+import io.eventbus.journal.state.WaitingRun;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -54,40 +57,72 @@ public final class CursorReader {
   private static CursorView view(RowReader rows, int journal, String name, CursorRow row) {
     SharedCounts shared = row.shared();
     boolean exclusive = row.mode() == CursorMode.EXCLUSIVE;
-    long floor = exclusive ? row.floor() : oldest(rows, journal, row) - 1;
+    long last = lastPosition(rows, journal);
+    long next = exclusive ? row.floor() + 1 : firstUndone(rows, journal, row);
     return new CursorView(
         name,
         row.filter(),
         row.mode(),
-        floor,
+        (shared.dead() == 0 ? next : Math.min(next, firstDead(rows, journal, row))) - 1,
         row.epoch(),
         row.owner(),
         row.stamp(),
-        exclusive ? floor : shared.head(),
+        exclusive ? row.floor() : shared.head(),
         shared.consumers(),
         shared.inFlight(),
         shared.waiting(),
         shared.dead(),
-        floor + 1);
+        lag(row, last),
+        next > last ? 0 : JournalPositions.stampAt(rows, journal, next));
   }
 
-  /** Returns the first position of a shared cursor that is not settled. */
-  private static long oldest(RowReader rows, int journal, CursorRow row) {
+  private static long lastPosition(RowReader rows, int journal) {
+    JournalCounters counters = JournalPositions.counters(rows, journal);
+    return counters == null ? 0 : counters.lastPosition();
+  }
+
+  private static long lag(CursorRow row, long last) {
     SharedCounts shared = row.shared();
-    long oldest = shared.head() + 1;
+    return row.mode() == CursorMode.EXCLUSIVE
+        ? Math.max(0, last - row.floor())
+        : Math.max(0, last - shared.head()) + shared.inFlight() + shared.waiting();
+  }
+
+  /**
+   * Returns the greatest lag of the cursors of a journal; reads one row for each of them.
+   *
+   * @param max maximum number of cursors that are read
+   */
+  public static long maxLag(RowReader rows, int journal, int max) {
+    long last = lastPosition(rows, journal);
+    long found = 0;
+    try (RowScan scan =
+        rows.scan(Keys.first(Keys.CURSOR, journal), Keys.end(Keys.CURSOR, journal))) {
+      for (int read = 0; read < max && scan.next(); read++) {
+        found = Math.max(found, lag(CursorRow.decode(scan.value()), last));
+      }
+    }
+    return found;
+  }
+
+  /** Returns the first position of a shared cursor that is neither settled nor dead. */
+  private static long firstUndone(RowReader rows, int journal, CursorRow row) {
+    SharedCounts shared = row.shared();
+    long first = shared.head() + 1;
     if (shared.inFlight() > 0) {
       for (ConsumerView consumer : consumers(rows, journal, row, 0, Integer.MAX_VALUE)) {
         if (consumer.events() > 0) {
-          oldest = Math.min(oldest, consumer.oldest());
+          first = Math.min(first, consumer.oldest());
         }
       }
     }
-    if (shared.dead() > 0) {
-      for (DeadEvent event : deadEvents(rows, journal, row, 0, 1)) {
-        oldest = Math.min(oldest, event.position());
-      }
-    }
-    return shared.waiting() == 0 ? oldest : Math.min(oldest, oldestWaiting(rows, journal, row));
+    return shared.waiting() == 0 ? first : Math.min(first, oldestWaiting(rows, journal, row));
+  }
+
+  private static long firstDead(RowReader rows, int journal, CursorRow row) {
+    // None if it was given back since the row was read.
+    List<DeadEvent> first = deadEvents(rows, journal, row, 0, 1);
+    return first.isEmpty() ? Long.MAX_VALUE : first.get(0).position();
   }
 
   private static long oldestWaiting(RowReader rows, int journal, CursorRow row) {
@@ -130,6 +165,32 @@ public final class CursorReader {
                 consumer.owner(),
                 consumer.events(),
                 runs.isEmpty() ? 0 : runs.get(0).from()));
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Returns what waits of a shared cursor, sorted by due time and position.
+   *
+   * @param due time from which on they are returned, in milliseconds of the shard's time
+   * @param after position of that time after which they begin
+   */
+  public static List<WaitingEvents> waiting(
+      RowReader rows, int journal, String name, long due, long after, int max) {
+    CursorRow row = row(rows, journal, name);
+    if (row == null || row.shared().waiting() == 0) {
+      return List.of();
+    }
+    List<WaitingEvents> found = new ArrayList<>();
+    try (RowScan scan =
+        rows.scan(
+            Keys.waiting(journal, row.number(), due, after + 1),
+            Keys.end(Keys.WAITING, journal, row.number()))) {
+      while (found.size() < max && scan.next()) {
+        WaitingRun waiting = WaitingRun.decode(scan.key(), scan.value());
+        TakenRun run = waiting.run();
+        found.add(new WaitingEvents(waiting.due(), run.from(), run.to(), run.attempt()));
       }
     }
     return found;

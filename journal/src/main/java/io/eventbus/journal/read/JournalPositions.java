@@ -55,6 +55,12 @@ public final class JournalPositions {
     return low;
   }
 
+  /** Returns when the chunk with a position was stored; 0 if there is none, or it is damaged. */
+  static long stampAt(RowReader rows, int journal, long position) {
+    ChunkIndex chunk = indexAt(rows, journal, position);
+    return chunk == null || chunk.lastPosition() < position ? 0 : chunk.firstStamp();
+  }
+
   private static @Nullable ChunkIndex indexAt(RowReader rows, int journal, long position) {
     try (RowScan scan = before(rows, journal, position)) {
       return scan.next() ? ChunkIndex.decode(Keys.number(scan.key()), scan.value()) : null;

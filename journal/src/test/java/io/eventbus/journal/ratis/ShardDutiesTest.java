@@ -15,8 +15,8 @@ import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.RecordResult.CursorState;
-import io.eventbus.journal.RecordResult.Done;
 import io.eventbus.journal.RecordResult.Published;
+import io.eventbus.journal.RecordResult.Settled;
 import io.eventbus.journal.Retention;
 import io.eventbus.journal.codec.ShardRecord.CreateJournal;
 import io.eventbus.journal.codec.TestEntries;
@@ -206,32 +206,34 @@ class ShardDutiesTest {
   }
 
   @Test
-  void aSharedCursorIsKeptAsLongAsItHasConsumers() throws Exception {
+  void aSharedCursorIsKeptAsLongAsAConsumerUsesIt() throws Exception {
+    long busy;
     try (ShardJournals journals = open()) {
       TestShards.create(journals, TestShards.definition("orders"));
-      for (String name : List.of("busy", "gone")) {
-        assertThat(
-                TestShards.await(
-                    journals.createCursor(
-                        1, name, TestShards.ALL, CursorMode.SHARED, CursorStart.FIRST, 0)))
-            .isInstanceOf(CursorState.class);
-        long epoch =
-            ((CursorState) TestShards.await(journals.joinCursor(1, name, "bus-1", 5))).epoch();
-        if (name.equals("gone")) {
-          assertThat(TestShards.await(journals.leaveCursor(1, name, epoch, false)))
-              .isEqualTo(new Done());
-        }
-      }
+      busy = join(journals, "busy");
+      long unused = join(journals, "gone");
     }
     wall.addAndGet(ShardDuties.CURSOR_IDLE_MILLIS);
     try (ShardJournals journals = open()) {
       // A jump of more than an hour would not be believed.
       wall.addAndGet(59 * MINUTE);
       publish(journals, 1, 20, 0);
+      assertThat(TestShards.await(journals.settleEvents(1, "busy", busy, List.of())))
+          .isEqualTo(new Settled(0));
       wall.addAndGet(2 * MINUTE);
       await(journals, figures -> figures.cursors() == 1);
       assertThat(journals.cursors(1, "", 9)).extracting(CursorView::name).containsExactly("busy");
     }
+  }
+
+  /** Creates a shared cursor with a consumer, and returns the epoch of that. */
+  private static long join(ShardJournals journals, String name) {
+    assertThat(
+            TestShards.await(
+                journals.createCursor(
+                    1, name, TestShards.ALL, CursorMode.SHARED, CursorStart.FIRST, 0)))
+        .isInstanceOf(CursorState.class);
+    return ((CursorState) TestShards.await(journals.joinCursor(1, name, "bus-1", 5))).epoch();
   }
 
   private static void createCursor(ShardJournals journals, String name) {

@@ -29,6 +29,7 @@ import io.eventbus.journal.Retention;
 import io.eventbus.journal.Settlement;
 import io.eventbus.journal.Settlement.Outcome;
 import io.eventbus.journal.TakenRun;
+import io.eventbus.journal.WaitingEvents;
 import io.eventbus.journal.codec.EntryFormatException;
 import io.eventbus.journal.codec.EntryReader;
 import io.eventbus.journal.codec.ShardRecord;
@@ -450,8 +451,14 @@ class ShardJournalsTest {
                   5,
                   1,
                   1,
-                  3));
+                  Objects.requireNonNull(journals.figures(journal)).lastPosition() - 9 + 5 + 1,
+                  view.oldestStamp()));
+      assertThat(view.oldestStamp()).isBetween(1L, view.stamp());
       assertThat(journals.cursors(journal, "", 9)).containsExactly(view);
+      assertThat(journals.maxLag(journal, 9)).isEqualTo(view.lag());
+      assertThat(journals.waiting(journal, "jobs", 0, 0, 9))
+          .containsExactly(new WaitingEvents(view.stamp(), 4, 4, 2));
+      assertThat(journals.waiting(journal, "jobs", view.stamp(), 4, 9)).isEmpty();
       assertThat(journals.consumers(journal, "jobs", 0, 9))
           .containsExactly(
               new ConsumerView(one, "bus-1", 1, 5), new ConsumerView(two, "bus-2", 4, 6));

@@ -500,12 +500,14 @@ class SharedCursorModelTest {
       unsettled.values().removeIf(each -> each.place == Place.SETTLED);
       assertThat(stored(cursor, counts)).as("positions of " + name).isEqualTo(unsettled);
       CursorView view = Objects.requireNonNull(CursorReader.cursor(shard.rows, 1, name));
-      assertThat(view.oldest())
-          .as("oldest")
+      assertThat(view.floor())
+          .as("floor")
           .isEqualTo(
-              unsettled.isEmpty() ? cursor.head() + 1 : unsettled.keySet().iterator().next());
-      assertThat(view.floor()).isEqualTo(view.oldest() - 1);
-      assertThat(row.floor()).as("floor").isLessThan(view.oldest());
+              (unsettled.isEmpty() ? cursor.head() + 1 : unsettled.keySet().iterator().next()) - 1);
+      assertThat(row.floor()).as("stored floor").isLessThanOrEqualTo(view.floor());
+      assertThat(view.lag())
+          .as("lag")
+          .isEqualTo(Math.max(0, last - cursor.head()) + counts.inFlight() + counts.waiting());
     }
 
     /** Returns the positions that rows name, each of which is in one row. */

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Commands for the dead letters of shared durable subscriptions. */
-final class JournalDeadCommands {
-  private JournalDeadCommands() {}
+/** Commands that tell what becomes of the events of shared durable subscriptions. */
+final class WorkQueueCommands {
+  private WorkQueueCommands() {}
 
   /** Command for a shared durable subscription. */
   private abstract static class OfDurable extends OfJournal {
@@ -26,6 +26,75 @@ final class JournalDeadCommands {
 
     OfDurable(CliContext context) {
       super(context);
+    }
+
+    /** Prints a list of the subscription as a table. */
+    void printList(String resource, TableText table, JournalCommand.Row row) throws Exception {
+      printAll(
+          path() + "/" + resource + "?limit=1000&durable=" + RegistryHttp.encoded(durable),
+          table,
+          row);
+    }
+  }
+
+  /** List of the consumers. */
+  @Command(
+      name = "consumers",
+      description = {
+        "Lists the consumers of a shared durable subscription, at all buses.",
+        "EVENTS is how many each has got and has not settled, OLDEST the position of the first."
+      })
+  static final class Consumers extends OfDurable {
+    Consumers(CliContext context) {
+      super(context);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+      TableText table = new TableText();
+      table.row("NUMBER", "BUS", "EVENTS", "OLDEST");
+      printList(
+          "consumers",
+          table,
+          item ->
+              new String[] {
+                item.path("number").asText(),
+                item.path("bus").asText(),
+                item.path("events").asText(),
+                item.path("oldest").asText()
+              });
+      return ExitCode.OK;
+    }
+  }
+
+  /** List of what waits for another delivery. */
+  @Command(
+      name = "waiting",
+      description = {
+        "Lists the events of a shared durable subscription that wait for another delivery: for"
+            + " their time, or for a consumer.",
+        "ATTEMPT is the number of that delivery."
+      })
+  static final class Waiting extends OfDurable {
+    Waiting(CliContext context) {
+      super(context);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+      TableText table = new TableText();
+      table.row("FROM", "TO", "ATTEMPT", "DUE");
+      printList(
+          "waiting",
+          table,
+          item ->
+              new String[] {
+                item.path("from").asText(),
+                item.path("to").asText(),
+                item.path("attempt").asText(),
+                item.path("due").asText()
+              });
+      return ExitCode.OK;
     }
   }
 
@@ -46,8 +115,8 @@ final class JournalDeadCommands {
     public Integer call() throws Exception {
       TableText table = new TableText();
       table.row("POSITION", "ATTEMPTS", "TIME", "REASON");
-      printAll(
-          path() + "/dead?limit=1000&durable=" + RegistryHttp.encoded(durable),
+      printList(
+          "dead",
           table,
           item ->
               new String[] {

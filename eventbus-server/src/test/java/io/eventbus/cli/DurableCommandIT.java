@@ -8,6 +8,7 @@ import io.eventbus.cli.console.ExitCode;
 import io.eventbus.server.BusServer;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.samples.TestKey;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -132,6 +133,61 @@ class DurableCommandIT {
         .containsExactly("b", "c", "d");
     assertThat(payloads("orders.>", "--from=time:2026-01-01T00:00:00Z", "--count=1"))
         .containsExactly("a");
+  }
+
+  @Test
+  void subscribersInSharedModeSettleEachEvent() {
+    String[] queue = {"orders.>", "--durable=queue", "--mode=shared", "--from=first", "--count=2"};
+    run(ExitCode.OK, "publish", "orders.1", "a", "b", "c", "d");
+    List<String> all = new ArrayList<>(payloads(queue));
+    all.addAll(payloads(queue));
+    assertThat(all).containsExactlyInAnyOrder("a", "b", "c", "d");
+    run(ExitCode.FAILED, "subscribe", "orders.>", "--durable=queue", "--count=1");
+    run(ExitCode.USAGE, "subscribe", "orders.>", "--mode=shared");
+  }
+
+  @Test
+  void theEventsOfAJournalGoIntoAFileAndBack() {
+    String backup = directory.resolve("orders.avro").toString();
+    run(ExitCode.OK, "publish", "orders.1", "a", "b", "--key=k", "--header=type=text");
+    run(ExitCode.OK, "publish", "orders.2", "c");
+    run(ExitCode.OK, "journal", "backup", "orders", backup);
+    run(ExitCode.USAGE, "journal", "backup", "orders", backup);
+    run(ExitCode.FAILED, "journal", "backup", "none", directory.resolve("none.avro").toString());
+    run(ExitCode.FAILED, "journal", "backup", "prices", backup + ".2", "--timeout=200ms");
+    assertThat(directory.resolve("none.avro.part")).doesNotExist();
+    assertThat(directory.resolve("orders.avro.2")).doesNotExist();
+
+    run(ExitCode.OK, "journal", "restore", backup);
+    // The command that is repeated stores nothing.
+    run(ExitCode.OK, "journal", "restore", backup);
+    run(ExitCode.OK, "publish", "orders.2", "last");
+    List<String> events =
+        run(ExitCode.OK, "subscribe", "orders.>", "--from=position:4", "--count=4");
+    assertThat(events)
+        .extracting(
+            line ->
+                line.replaceAll(".*\"(topic)\":\"([^\"]+)\".*\"payload\":\"([^\"]+)\".*", "$2 $3"))
+        .containsExactly("orders.1 a", "orders.1 b", "orders.2 c", "orders.2 last");
+    assertThat(events.get(0)).contains("\"key\":\"k\"", "\"type\":\"text\"");
+  }
+
+  @Test
+  void aFileThatIsNoBackupIsNotRestored() throws Exception {
+    Path file = directory.resolve("orders.avro");
+    run(ExitCode.USAGE, "journal", "restore", file.toString());
+    Files.writeString(file, "no backup");
+    run(ExitCode.USAGE, "journal", "restore", file.toString());
+    run(ExitCode.OK, "publish", "orders.1", "a".repeat(100_000), "b", "c");
+    Path damaged = directory.resolve("damaged.avro");
+    run(ExitCode.OK, "journal", "backup", "orders", damaged.toString());
+    byte[] bytes = Files.readAllBytes(damaged);
+    // Ends within the last block.
+    Files.write(damaged, Arrays.copyOf(bytes, bytes.length - 17));
+    run(ExitCode.USAGE, "journal", "restore", damaged.toString());
+    bytes[bytes.length - 20] ^= 1;
+    Files.write(damaged, bytes);
+    run(ExitCode.USAGE, "journal", "restore", damaged.toString());
   }
 
   @Test

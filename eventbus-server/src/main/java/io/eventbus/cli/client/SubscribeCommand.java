@@ -7,7 +7,6 @@ import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
 import io.eventbus.cli.console.StopHook;
 import io.eventbus.client.DurableBuilder;
-import io.eventbus.client.DurableSubscription;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Overflow;
@@ -15,10 +14,12 @@ import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Start;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
+import io.eventbus.client.WorkDelivery;
 import io.eventbus.protocol.TopicFilter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -49,6 +50,7 @@ import picocli.CommandLine.Spec;
       "  eventbus subscribe 'flights.*.departed' --output jsonl | jq .payload",
       "  eventbus subscribe jobs.new --group workers",
       "  eventbus subscribe 'orders.>' --durable billing --from first",
+      "  eventbus subscribe 'images.>' --durable resizer --mode shared",
       "  eventbus subscribe 'orders.>' --from position:1 --output jsonl"
     })
 public final class SubscribeCommand implements Callable<Integer> {
@@ -109,6 +111,16 @@ public final class SubscribeCommand implements Callable<Integer> {
   @Nullable String durable;
 
   @Option(
+      names = "--mode",
+      paramLabel = "MODE",
+      defaultValue = "exclusive",
+      description = {
+        "Durable topics: exclusive: of several consumers of the name one gets the events, in order;"
+            + " shared: each event goes to one of them (default: ${DEFAULT-VALUE})."
+      })
+  Mode mode = Mode.EXCLUSIVE;
+
+  @Option(
       names = "--from",
       paramLabel = "START",
       description = {
@@ -122,6 +134,20 @@ public final class SubscribeCommand implements Callable<Integer> {
       paramLabel = "NAME",
       description = "Durable topics: the journal, where several have topics of the filter.")
   @Nullable String journal;
+
+  /** Way in which the consumers of a durable subscription share its events. */
+  enum Mode {
+    /** One consumer gets all of them. */
+    EXCLUSIVE,
+    /** Each consumer gets some of them. */
+    SHARED;
+
+    /** Returns the name as the user types it. */
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   private final CliContext context;
   private final CompletableFuture<Void> done = new CompletableFuture<>();
@@ -169,6 +195,10 @@ public final class SubscribeCommand implements Callable<Integer> {
 
   /** Returns where a consumer of stored events begins; null for a plain subscription. */
   private @Nullable Start start() {
+    if (durable == null && mode != Mode.EXCLUSIVE) {
+      throw new ParameterException(
+          spec.commandLine(), "--mode: without --durable (expected: with a name)");
+    }
     if (durable == null && from == null && journal == null) {
       return null;
     }
@@ -194,23 +224,35 @@ public final class SubscribeCommand implements Callable<Integer> {
     if (journal != null) {
       builder.journal(journal);
     }
-    DurableSubscription consumer;
+    String filter = filters.get(0);
+    builder.filter(filter).from(start);
+    CompletionStage<?> ready;
     try {
-      consumer =
-          builder
-              .filter(filters.get(0))
-              .from(start)
-              .handler(
-                  event -> {
-                    if (!show(chosen, event)) {
-                      throw new CancellationException("not written, so it is not settled");
-                    }
-                  });
+      ready =
+          mode == Mode.SHARED
+              ? builder
+                  .shared()
+                  .handler((event, delivery) -> settle(chosen, event, delivery))
+                  .ready()
+              : builder.handler(event -> write(chosen, event)).ready();
     } catch (EventBusException.IllegalTopic e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
-    awaitReady(consumer.ready(), consumer.filter());
-    context.err().println("eventbus: consumes " + consumer.filter());
+    awaitReady(ready, filter);
+    context.err().println("eventbus: consumes " + filter);
+  }
+
+  private void write(EventFormat chosen, ReceivedEvent event) {
+    if (!show(chosen, event)) {
+      throw new CancellationException("not written, so it is not settled");
+    }
+  }
+
+  private void settle(EventFormat chosen, ReceivedEvent event, WorkDelivery delivery) {
+    if (!show(chosen, event)) {
+      // Other consumers get it.
+      delivery.release();
+    }
   }
 
   private void subscribe(EventBusClient client, SubscribeOptions options, EventFormat chosen)

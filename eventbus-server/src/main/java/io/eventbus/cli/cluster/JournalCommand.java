@@ -1,6 +1,8 @@
 package io.eventbus.cli.cluster;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.eventbus.cli.client.JournalBackupCommand;
+import io.eventbus.cli.client.JournalRestoreCommand;
 import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
@@ -28,7 +30,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Shows and changes the journals of durable topics.",
       "Asks the administration port of a running bus. Changes need the role admin, the others"
-          + " viewer."
+          + " viewer. Backup and restore are clients of the bus."
     },
     subcommands = {
       JournalCommand.Create.class,
@@ -43,6 +45,8 @@ import picocli.CommandLine.Spec;
       WorkQueueCommands.Dead.class,
       WorkQueueCommands.Redrive.class,
       JournalCommand.Delete.class,
+      JournalBackupCommand.class,
+      JournalRestoreCommand.class,
       JournalReplicaCommands.Replicas.class,
       JournalReplicaCommands.Replace.class
     })

@@ -3,11 +3,12 @@
 # TypeScript with both ways of finding modules, and in a bundle for browsers, whose size it says.
 set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-# Bytes of a page's bundle, minified and gzipped: without more, with calls, and with consumers of durable topics. Publishing to durable topics, with
-# its options and answers, and the places at which consumers plug in are in each of them.
+# Bytes of a page's bundle, minified and gzipped: without more, with calls, with consumers of durable topics, and with workers. Publishing to durable
+# topics, with its options and answers, and the places at which consumers plug in are in each of them.
 most=29920
 most_services=36800
-most_durable=34570
+most_durable=34850
+most_workers=35880
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 fail() { echo "check-package: $1" >&2; exit 1; }
@@ -25,7 +26,9 @@ import { connect, EventBusError, type BusEvent, type Options } from 'eventbus-cl
 import { avro } from 'eventbus-client/avro';
 import { traced } from 'eventbus-client/trace';
 import { CallError, connect as connectServices, Rejection, Reply, type Invocation, type ServiceBus } from 'eventbus-client/services';
-import { durable, latest, replay, type DurableSubscription, type Start, type Truncated } from 'eventbus-client/durable';
+import {
+  durable, latest, replay, worker, type DurableSubscription, type Start, type Truncated, type WorkDelivery, type Worker, type WorkerCounters,
+} from 'eventbus-client/durable';
 const options: Options = { url: 'ws://localhost:8080/bus', reconnect: { initialDelay: 50 }, WebSocket: traced(WebSocket, () => {}) };
 async function main(): Promise<void> {
   await using bus = await connect(options);
@@ -59,6 +62,11 @@ async function stored(bus: ServiceBus): Promise<void> {
   latest(bus, 'prices.>', event => { void event.topic; });
   const { position, repeated } = await bus.publish('a', 1, { expected: 0, delay: 5, ttl: 10, producer: 'outbox', number: 42 }); const next: number = position + 1; void [next, repeated];
   bus.on('truncated', ({ subscription, from }) => { void [subscription.name, from]; });
+  await using resizer: Worker = worker(bus, 'resizer', { filter: 'images.>', from: 'FIRST', concurrency: 4, maxUnsettled: 8, ackTimeout: 60_000, maxAttempts: 3, onTruncated }, async (event, delivery: WorkDelivery) => {
+    if (delivery.attempt > 2) { delivery.reject('too often'); return; }
+    delivery.extend(); delivery.retry(event.payload.length); await delivery.doneConfirmed();
+  });
+  const { late }: WorkerCounters = (await resizer.ready).counters(); void late;
   bus.on('handlerError', ({ subscription }) => { const name: string | undefined = subscription?.name; void name; });
 }
 void stored;
@@ -71,7 +79,7 @@ cat >plain.ts <<'TS'
 // With nothing but the language's default library, as most programs have it.
 import { connect, type Codec, type EventBus } from 'eventbus-client';
 import { connect as connectServices } from 'eventbus-client/services';
-import { durable, latest, replay } from 'eventbus-client/durable';
+import { durable, latest, replay, worker } from 'eventbus-client/durable';
 const codec: Codec<{ a: number }> = { encode: value => new TextEncoder().encode(String(value.a)), decode: bytes => ({ a: bytes.length }) };
 interface Flight { to: string }
 export async function main(flight: Flight): Promise<void> {
@@ -88,6 +96,13 @@ export async function main(flight: Flight): Promise<void> {
   const billing = durable(bus, 'billing', { codec }, event => { const a: number = event.value().a; void a; });
   for await (const event of replay<Flight>(bus)) { const to: string = event.value().to; void to; }
   latest(bus, 'a', { codec }); billing.settle();
+  worker(bus, 'billing', { codec }, (event, delivery) => { const a: number = event.value().a; delivery.done(); void a; });
+  worker<Flight>(bus, 'billing', (event, { attempt }) => { const to: string = event.value().to; void [to, attempt]; });
+  for await (const { event, delivery } of worker(bus, 'billing', { codec })) { const a: number = event.value().a; void a; delivery.release(); }
+  // @ts-expect-error A worker gets every event.
+  worker(bus, 'billing', { from: 'LATEST_VALUES' });
+  // @ts-expect-error Not for applications.
+  worker(bus, 'billing', (event, delivery) => { void delivery.feed; });
   // @ts-expect-error The start is fixed.
   latest(bus, 'a', { from: 'FIRST' });
   // @ts-expect-error No start.
@@ -152,13 +167,16 @@ bundle() {
 echo "import { connect } from 'eventbus-client'; connect('ws://localhost:8080/bus').then(bus => bus.subscribe('a', {}, event => document.body.append(event.text())));" >page.js
 echo "import { connect } from 'eventbus-client/services'; connect('ws://localhost:8080/bus').then(bus => bus.request('a', '').then(reply => document.body.append(reply.text())));" >calls.js
 echo "import { connect } from 'eventbus-client'; import { latest } from 'eventbus-client/durable'; connect('ws://localhost:8080/bus').then(bus => latest(bus, 'a', event => document.body.append(event.text())));" >latest.js
+echo "import { connect } from 'eventbus-client'; import { worker } from 'eventbus-client/durable'; connect('ws://localhost:8080/bus').then(bus => worker(bus, 'a', event => document.body.append(event.text())));" >worker.js
 size="$(bundle page)"
 size_services="$(bundle calls)"
 size_durable="$(bundle latest)"
+size_workers="$(bundle worker)"
 for entry in avro trace; do
   "$bin/esbuild" "node_modules/eventbus-client/src/$entry.js" --bundle --minify --format=esm --outfile="$entry.min.js" --log-level=warning
 done
-echo "check-package: $size bytes gzipped in a page (at most $most), $size_services with services (at most $most_services), $size_durable with durable topics (at most $most_durable), avro $(gzip -9 -c avro.min.js | wc -c), trace $(gzip -9 -c trace.min.js | wc -c)"
+echo "check-package: $size bytes gzipped in a page (at most $most), $size_services with services (at most $most_services), $size_durable with durable topics (at most $most_durable), $size_workers with workers (at most $most_workers), avro $(gzip -9 -c avro.min.js | wc -c), trace $(gzip -9 -c trace.min.js | wc -c)"
 [ "$size" -le "$most" ] || fail "$size bytes (expected: at most $most)"
 [ "$size_services" -le "$most_services" ] || fail "$size_services bytes with services (expected: at most $most_services)"
 [ "$size_durable" -le "$most_durable" ] || fail "$size_durable bytes with durable topics (expected: at most $most_durable)"
+[ "$size_workers" -le "$most_workers" ] || fail "$size_workers bytes with workers (expected: at most $most_workers)"

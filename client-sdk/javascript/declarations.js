@@ -11,7 +11,7 @@ export {};
 `;
 
 writeFileSync('types/disposable.d.ts', DISPOSABLE);
-for (const name of ['client', 'subscription', 'call/service', 'durable/subscription']) {
+for (const name of ['client', 'subscription', 'call/service', 'durable/consumer']) {
   const path = `types/${name}.d.ts`;
   const up = name.includes('/') ? '../' : './';
   writeFileSync(path, `import '${up}disposable.js';\n${readFileSync(path, 'utf8')}`);

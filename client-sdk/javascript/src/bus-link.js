@@ -463,12 +463,10 @@ export class BusLink {
     if (this.#isAbandoned) {
       return;
     }
+    this.#parts.durable?.confirmed(confirm, this);
     if (typeCode === TYPE.PUBLISH) {
       this.#parts.outbox.confirmed(confirm);
     } else if (typeCode === TYPE.SUBSCRIBE || typeCode === TYPE.REGISTER || typeCode === TYPE.CONSUME) {
-      if (typeCode === TYPE.CONSUME) {
-        this.#parts.durable?.accepted(confirm, this);
-      }
       // A standby confirms nothing for the application: the client may stay at its bus, which may still refuse.
       (this.#standby ?? this.#parts.registry).confirmed(about);
     } else if (typeCode === TYPE.AUTHENTICATE) {
@@ -521,8 +519,7 @@ export class BusLink {
         }
         return !this.#isAbandoned && (durable?.refused(about, failure, this) ?? false);
       case TYPE.SETTLE:
-        // Without the consumer, or while it stands by: what is handled is told again.
-        return failure.busCode === 'UNKNOWN_SUBSCRIPTION';
+        return durable?.settleRefused(about, failure, this) ?? false;
       case TYPE.UNSUBSCRIBE:
       case TYPE.UNREGISTER:
         dispatcher.handOver();

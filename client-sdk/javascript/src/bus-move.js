@@ -235,6 +235,7 @@ export class BusMove {
     // Only the old bus has the events queued there for this client and the answers to calls under way; it gives the whole deadline again for leaving.
     this.#until = this.#env.now() + this.#timeout;
     this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#timeout);
+    this.#parts.durable?.leave(this.#old);
     const frames = this.#parts.registry.leave(this.#served, () => this.#on('drained'));
     if (frames && frames.length > 0) {
       this.#parts.outbox.sendNow(joined(frames));
@@ -318,6 +319,7 @@ export class BusMove {
       return;
     }
     dispatcher.holdGroupsOnly();
+    this.#parts.durable?.leave(this.#target.link);
     this.#target.link.grantAll();
     this.#undrained = new Set(this.#served.keys());
     this.#target.link.channel.send([...this.#served.values()].map(one => one.endFrame));

@@ -71,10 +71,14 @@
  * @typedef {object} DurablePort
  * @property {(type: number, body: import('./wire/reader.js').Reader, bytes: number, link: import('./bus-link.js').BusLink) => boolean} frame reads a
  *   frame of that many bytes; false if it is not one for consumers
- * @property {(confirm: import('./wire/frames.js').Confirm, link: import('./bus-link.js').BusLink) => void} accepted a bus has accepted a consumer
+ * @property {(confirm: import('./wire/frames.js').Confirm, link: import('./bus-link.js').BusLink) => void} confirmed a bus has confirmed a frame of any
+ *   type
  * @property {(id: number, failure: EventBusError, link: import('./bus-link.js').BusLink) => boolean} refused the bus has refused or ended a consumer;
  *   returns whether a call waits for it
+ * @property {(id: number, failure: EventBusError, link: import('./bus-link.js').BusLink) => boolean} settleRefused the bus has refused a settlement;
+ *   returns whether a call or the SDK waits for it
  * @property {(id: number, link: import('./bus-link.js').BusLink) => void} refusedAhead the bus that the client is about to move to has done so
+ * @property {(link: import('./bus-link.js').BusLink) => void} leave the client is about to leave the bus of a connection
  * @property {(link: import('./bus-link.js').BusLink) => void} lost a connection has ended
  *
  * The parts of a client that consumers use.

@@ -283,8 +283,10 @@
  * @property {number} to the last one; not every position between need have an event for the consumer
  * @property {TruncatedReason} reason
  *
+ * @typedef {import('./durable/subscription.js').DurableSubscription | import('./durable/worker.js').Worker} DurableConsumer
+ *
  * @typedef {object} TruncatedConsumer
- * @property {import('./durable/subscription.js').DurableSubscription} subscription
+ * @property {DurableConsumer} subscription
  */
 
 /**
@@ -311,6 +313,52 @@
  * @property {number} duplicates events that came again and were dropped
  * @property {number} failed failures of the handler
  * @property {number} bufferedBytes bytes that wait now
+ */
+
+/**
+ * @template [T=unknown] what the codec reads
+ * @typedef {object} WorkerOptions
+ * @property {string} [filter] the topics; default all of the journal
+ * @property {string} [journal] not needed where a single journal has topics of the filter
+ * @property {Exclude<Start, 'LATEST_VALUES'>} [from] the first event, default `NEW`; of no meaning for a durable subscription that exists
+ * @property {number} [bufferBytes] maximum of bytes of events that wait or are not settled, 1,024 to 1 GiB; default 1 MiB. One message of the bus may
+ *   come beside them
+ * @property {Decoder<T>} [codec] reads payloads for `event.value()`
+ * @property {AbortSignal} [signal] ends the worker
+ * @property {(truncated: Truncated) => void | Promise<void>} [onTruncated] called at once when events do not come
+ * @property {number} [maxUnsettled] maximum of events that this worker has and that are not settled, 1 to 1,024, default 256. Fewer spread the events
+ *   better, more keep a fast handler busy
+ * @property {number} [ackTimeout] ms after which the bus takes an event that is not settled for failed, and gives it to another consumer: 1,000 to
+ *   43,200,000, default 30,000. It begins when the handler or the reader gets the event. An event that waits in this client for half of it goes back
+ * @property {number} [maxAttempts] number of deliveries of an event that may fail, by an error, `retry`, the ack timeout or the loss of the consumer; then
+ *   it is a dead letter. 1 to 1,000, default 10
+ * @property {number} [concurrency] events that the handler works on at once, 1 to 1,000, default 1
+ */
+
+/**
+ * @template [T=unknown] what the codec reads
+ * @callback WorkHandler
+ * @param {BusEvent<T>} event
+ * @param {import('./durable/delivery.js').WorkDelivery} delivery settles the event, where returning is not enough
+ * @returns {void | Promise<void>} the event is done when the promise resolves, unless it was settled before; it comes again when the promise rejects
+ */
+
+/**
+ * @template [T=unknown] what the codec reads
+ * @typedef {object} Work
+ * @property {BusEvent<T>} event
+ * @property {import('./durable/delivery.js').WorkDelivery} delivery settles the event
+ */
+
+/**
+ * @typedef {object} WorkerCounters
+ * @property {number} received events that the handler or the reader has got
+ * @property {number} done events settled as done
+ * @property {number} retried events settled to come again
+ * @property {number} rejected events that were made dead letters
+ * @property {number} late settlements that were dropped, because the connection of their event was gone
+ * @property {number} failed failures of the handler
+ * @property {number} bufferedBytes bytes of events that wait, or are not settled
  */
 
 /**
@@ -389,7 +437,7 @@
  * @property {EventBusError} problem an error that no call has reported
  * @property {Truncated & TruncatedConsumer} truncated a consumer of durable topics does not get events; reported at once, while its `onTruncated` is
  *   called in order with the events. Without a listener and `onTruncated` it is reported as an error
- * @property {{error: unknown, event: BusEvent | null, subscription?: import('./durable/subscription.js').DurableSubscription}} handlerError a handler
+ * @property {{error: unknown, event: BusEvent | null, subscription?: DurableConsumer}} handlerError a handler
  *   has failed; the event counts as handled, and is null of `onGap`, `onInterruption` and `onTruncated`. With `subscription`, a consumer of durable
  *   topics, it comes again
  * @property {{error: unknown, invocation: import('./call/invocation.js').Invocation}} requestFailed the handler of a service has failed; the caller

@@ -3,22 +3,23 @@ import { Deliver } from '../wire/deliver.js';
 import { decodeFeed, decodeTruncated, eachDeliver } from '../wire/durable-frames.js';
 import * as TYPE from '../wire/type.js';
 import { BusEvent } from '../event.js';
-import { DurableSubscription } from './subscription.js';
 
 /** @import {BusLink} from '../bus-link.js' */
 /** @import {DurableHome} from '../internal.js' */
-/** @import {DurableHandler} from '../types.js' */
 /** @import {Feed} from '../wire/durable-frames.js' */
 /** @import {Confirm} from '../wire/frames.js' */
 /** @import {Reader} from '../wire/reader.js' */
+/** @import {Listener} from './consumer.js' */
 /** @import {ConsumeSettings} from './options.js' */
+/** @import {DurableSubscription} from './subscription.js' */
+/** @import {Worker} from './worker.js' */
 
 const SLOW_CONSUMER = 4001;
 
 /** The consumers of one client, over all its connections. */
 export class Consumers {
   #home;
-  /** @type {Map<number, DurableSubscription>} */
+  /** @type {Map<number, DurableSubscription | Worker>} */
   #byId = new Map();
   #view = new Deliver();
 
@@ -28,32 +29,35 @@ export class Consumers {
   }
 
   /**
+   * @template {DurableSubscription | Worker} C
    * @param {ConsumeSettings} settings
-   * @param {DurableHandler | undefined} handler
-   * @returns {DurableSubscription}
+   * @param {unknown} handler
+   * @param {(id: number, home: DurableHome, listener: Listener) => C} make returns the consumer
+   * @returns {C}
    */
-  begin(settings, handler) {
+  begin(settings, handler, make) {
     if (handler !== undefined && typeof handler !== 'function') {
       throw new TypeError(`handler: ${typeof handler} (expected: a function)`);
     }
     this.#home.checkOpen();
     settings.signal?.throwIfAborted();
     const { registry, counters, events, env } = this.#home;
-    const consumer = new DurableSubscription(registry.nextId(), settings, handler, this.#home, {
-      ended: one => void this.#byId.delete(one.id),
-      truncated: (one, truncated) => {
-        if (!events.emit('truncated', { subscription: one, ...truncated }) && !settings.onTruncated) {
-          env.report(new EventBusError('TRUNCATED', `${one} does not get the events at ${truncated.from} to ${truncated.to} (${truncated.reason})`));
+    const id = registry.nextId();
+    const consumer = make(id, this.#home, {
+      ended: () => void this.#byId.delete(id),
+      truncated: truncated => {
+        if (!events.emit('truncated', { subscription: consumer, ...truncated }) && !settings.onTruncated) {
+          env.report(new EventBusError('TRUNCATED', `${consumer} does not get the events at ${truncated.from} to ${truncated.to} (${truncated.reason})`));
         }
       },
-      failed: (one, error, event) => {
+      failed: (error, event) => {
         counters.handlerFailures++;
-        if (!events.emit('handlerError', { error, event, subscription: one })) {
+        if (!events.emit('handlerError', { error, event, subscription: consumer })) {
           env.report(error);
         }
       },
     });
-    this.#byId.set(consumer.id, consumer);
+    this.#byId.set(id, consumer);
     registry.add(consumer);
     return consumer;
   }
@@ -135,7 +139,7 @@ export class Consumers {
    * @param {Uint8Array} message
    * @param {Feed} feed that was checked
    * @param {number} known every event up to this position came before
-   * @param {DurableSubscription} consumer
+   * @param {DurableSubscription | Worker} consumer
    * @returns {BusEvent[]} its new events
    */
   #events(message, feed, known, { codec }) {
@@ -157,12 +161,34 @@ export class Consumers {
   }
 
   /**
-   * Handles the bus's acceptance of a consumer.
-   * @param {Confirm} confirm
+   * Handles the bus's acceptance of a consumer, of a settlement, or of the wish for an end.
+   * @param {Confirm} confirm of any frame
    * @param {BusLink} link
    */
-  accepted(confirm, link) {
-    this.#byId.get(confirm.about)?.accepted(confirm, link);
+  confirmed(confirm, link) {
+    const { typeCode, about, position } = confirm;
+    const consumer = this.#byId.get(about);
+    if (typeCode === TYPE.CONSUME) {
+      consumer?.accepted(confirm, link);
+    } else if (typeCode === TYPE.SETTLE) {
+      consumer?.settled(link, position);
+    } else if (typeCode === TYPE.UNSUBSCRIBE && consumer?.isExclusive) {
+      // The end comes when all that it has is settled.
+      this.#home.registry.postpone(about);
+    }
+  }
+
+  /**
+   * Handles the bus's refusal of a settlement.
+   * @param {number} id
+   * @param {EventBusError} failure
+   * @param {BusLink} link
+   * @returns {boolean} whether a call or the SDK waits for it
+   */
+  settleRefused(id, failure, link) {
+    const consumer = this.#byId.get(id);
+    // Without the consumer, or while it stands by: what is handled is told again.
+    return consumer?.settleRefused(link, failure) || failure.busCode === 'UNKNOWN_SUBSCRIPTION';
   }
 
   /**
@@ -199,6 +225,11 @@ export class Consumers {
    */
   refusedAhead(id, link) {
     this.#byId.get(id)?.endedBy(link);
+  }
+
+  /** @param {BusLink} link of the bus that the client is about to leave */
+  leave(link) {
+    this.#byId.forEach(one => one.leave(link));
   }
 
   /** @param {BusLink} link that has ended */

@@ -3,12 +3,19 @@ import { numbers, refuseUnknown } from '../options.js';
 import { checkFilter, topicProblem } from '../topics.js';
 import { utf8 } from '../wire/bytes.js';
 
-/** @import {ConsumeOptions, Decoder, Start, Truncated} from '../types.js' */
+/** @import {ConsumeOptions, Decoder, Start, Truncated, WorkerOptions} from '../types.js' */
 
 const OPTIONS = ['filter', 'journal', 'from', 'bufferBytes', 'codec', 'signal', 'onTruncated'];
 const MAX_NAME_BYTES = 128;
 /** @type {Record<string, [number, number, number, string]>} */
 const BUFFER = { bufferBytes: [2 ** 20, 1024, 2 ** 30, ' bytes'] };
+/** @type {Record<string, [number, number, number, string]>} */
+const WORKER = {
+  maxUnsettled: [256, 1, 1024, ' events'],
+  ackTimeout: [30_000, 1000, 43_200_000, ' ms'],
+  maxAttempts: [10, 1, 1000, ''],
+  concurrency: [1, 1, 1000, ''],
+};
 const STARTS = /** @type {const} */ (['FIRST', 'NEW', 'LATEST_VALUES']);
 
 /**
@@ -24,6 +31,14 @@ const STARTS = /** @type {const} */ (['FIRST', 'NEW', 'LATEST_VALUES']);
  * @property {Decoder | null} codec
  * @property {AbortSignal | undefined} signal
  * @property {((truncated: Truncated) => void | Promise<void>) | undefined} onTruncated
+ *
+ * @typedef {object} WorkLimits
+ * @property {number} maxUnsettled events
+ * @property {number} ackTimeout ms
+ * @property {number} maxAttempts deliveries
+ * @property {number} concurrency handlers
+ *
+ * @typedef {ConsumeSettings & WorkLimits} WorkerSettings
  */
 
 /**
@@ -81,10 +96,11 @@ function checkStart(given) {
  * @param {string | null} name of a durable subscription; null for none
  * @param {ConsumeOptions} options
  * @param {ConsumeOptions} fixed options that the application does not choose
+ * @param {string[]} [known] names of options
  * @returns {ConsumeSettings}
  */
-export function checkConsume(name, options, fixed) {
-  refuseUnknown(options, OPTIONS.filter(option => !(option in fixed)), '');
+export function checkConsume(name, options, fixed, known = OPTIONS) {
+  refuseUnknown(options, known.filter(option => !(option in fixed)), '');
   const { filter = '>', journal, from = 'NEW', codec, signal, onTruncated } = { ...options, ...fixed };
   checkFilter('filter' in fixed ? fixed.filter : filter);
   if (onTruncated !== undefined && typeof onTruncated !== 'function') {
@@ -100,4 +116,18 @@ export function checkConsume(name, options, fixed) {
     signal,
     onTruncated,
   };
+}
+
+/**
+ * @param {string} name
+ * @param {WorkerOptions} options
+ * @returns {WorkerSettings}
+ */
+export function checkWorker(name, options) {
+  const limits = numbers(options, WORKER, '');
+  Object.entries(limits).forEach(([limit, value]) => checkNumber(value, limit, 'a whole number'));
+  if (/** @type {unknown} */ (options.from) === 'LATEST_VALUES') {
+    throw new TypeError('from: LATEST_VALUES (expected: another start, because a worker gets every event)');
+  }
+  return { ...checkConsume(name, options, {}, [...OPTIONS, ...Object.keys(WORKER)]), .../** @type {WorkLimits} */ (/** @type {unknown} */ (limits)) };
 }

@@ -1,11 +1,4 @@
-/**
- * Credit of a consumer over one connection, counted since its `Consume` there.
- *
- * @typedef {object} FeedCredit
- * @property {number} received bytes of Feed frames
- * @property {number} limit granted last; the bus may exceed it by one frame
- * @property {boolean} isNew whether nothing has come yet
- */
+import { FeedCredits } from './credits.js';
 
 /**
  * Progress of a consumer: how far it was fed, handled and settled, and how much the bus may send. Without a clock, and without sending.
@@ -13,8 +6,9 @@
  * Positions that were fed once are not handled again, whichever connection brings it: `covered` only grows. So neither a reconnect nor a move
  * needs an agreement with the bus.
  * @template L a connection
+ * @augments {FeedCredits<L>}
  */
-export class FeedProgress {
+export class FeedProgress extends FeedCredits {
   /** Creation of the journal that the positions are of; 0 while it is not known. */
   creation = 0;
   /** Set when the bus has told where the consumer begins. */
@@ -26,21 +20,13 @@ export class FeedProgress {
   settled = 0;
   /** Last position of the journal, as the bus has told it. */
   head = 0;
-  /** Bytes that wait for the application. */
-  buffered = 0;
-  #bufferBytes;
-  /** @type {Map<L, FeedCredit>} */
-  #credits = new Map();
   // Connections over which frames of an earlier creation of the journal may come.
   /** @type {Set<L>} */
   #outdated = new Set();
-  // Least limit of any `Consume`: the bus that answers was told as much or more. Credit that repeats a part of that does no harm; credit that was taken
-  // for granted would be awaited for ever.
-  #asked;
 
   /** @param {number} bufferBytes maximum of buffered bytes; one frame may exceed it */
   constructor(bufferBytes) {
-    this.#bufferBytes = this.#asked = bufferBytes;
+    super(bufferBytes, bufferBytes / 2);
   }
 
   /**
@@ -49,46 +35,30 @@ export class FeedProgress {
    */
   again(creation) {
     /** @type {FeedProgress<L>} */
-    const next = new FeedProgress(this.#bufferBytes);
-    next.#asked = this.#asked;
+    const next = new FeedProgress(this.bufferBytes);
+    next.asked = this.asked;
     next.creation = creation;
-    next.#outdated = new Set([...this.#outdated, ...this.#credits.keys()]);
+    next.#outdated = new Set([...this.#outdated, ...this.credits.keys()]);
     return next;
   }
 
-  get #room() {
-    return Math.max(0, this.#bufferBytes - this.buffered);
-  }
-
-  /** @returns {boolean} whether the bus sends much more than it may */
-  get isOverrun() {
-    return this.buffered > 4 * this.#bufferBytes + 16 * 2 ** 20;
-  }
-
-  /** @returns {number} the limit for a new `Consume`: what waits still takes its room */
-  ask() {
-    this.#asked = Math.min(this.#asked, this.#room);
-    return this.#room;
-  }
-
   /**
-   * @param {L} link over which the bus has accepted a `Consume`, or fed already: its bytes count from 0
-   * @returns {FeedCredit}
+   * @param {L} link
+   * @returns {import('./credits.js').FeedCredit}
+   * @override
    */
   accepted(link) {
     this.#outdated.delete(link);
-    let credit = this.#credits.get(link);
-    if (!credit) {
-      credit = { received: 0, limit: this.#asked, isNew: true };
-      this.#credits.set(link, credit);
-    }
-    return credit;
+    return super.accepted(link);
   }
 
-  /** @param {L} link that has ended, or whose bus has ended the consumer */
+  /**
+   * @param {L} link
+   * @override
+   */
   lost(link) {
     this.#outdated.delete(link);
-    this.#credits.delete(link);
+    super.lost(link);
   }
 
   /**
@@ -124,19 +94,6 @@ export class FeedProgress {
   /** @param {number} position up to which everything is handled, here or by another consumer */
   reach(position) {
     this.handled = Math.max(this.handled, position);
-  }
-
-  /** @returns {{link: L, limit: number, received: number}[]} limits to grant now: of connections where half of the buffer is free since the last one */
-  grants() {
-    const all = [];
-    for (const [link, credit] of this.#credits) {
-      const limit = credit.received + this.#room;
-      if (limit - credit.limit >= this.#bufferBytes / 2) {
-        credit.limit = limit;
-        all.push({ link, limit, received: credit.received });
-      }
-    }
-    return all;
   }
 
   /** @returns {boolean} whether something is handled that the bus was not told of */

@@ -1,5 +1,3 @@
-import { deferred } from '../deferred.js';
-import { EventBusError } from '../errors.js';
 import { Fifo } from '../fifo.js';
 import { INSPECT, shownAs } from '../inspect.js';
 import { refuseUnknown } from '../options.js';
@@ -7,14 +5,17 @@ import { joined } from '../wire/bytes.js';
 import { encodeConsume, encodeConsumerCredit, encodeSettle } from '../wire/durable-frames.js';
 import { encodeId } from '../wire/frames.js';
 import * as TYPE from '../wire/type.js';
+import { Consumer } from './consumer.js';
 import { FeedProgress } from './progress.js';
 
 /** @import {BusLink} from '../bus-link.js' */
+/** @import {EventBusError} from '../errors.js' */
 /** @import {BusEvent} from '../event.js' */
 /** @import {DurableHome} from '../internal.js' */
 /** @import {DurableCounters, DurableHandler, Truncated, TruncatedReason} from '../types.js' */
 /** @import {Feed} from '../wire/durable-frames.js' */
 /** @import {Confirm} from '../wire/frames.js' */
+/** @import {Listener} from './consumer.js' */
 /** @import {ConsumeSettings} from './options.js' */
 
 /**
@@ -28,18 +29,11 @@ import { FeedProgress } from './progress.js';
  * @property {BusEvent[]} events read when their turn has come
  * @property {number} next index of the first event that was not handled
  * @property {Truncated | null} truncated instead of events
- *
- * @typedef {object} Listener
- * @property {(one: DurableSubscription) => void} ended
- * @property {(one: DurableSubscription, truncated: Truncated) => void} truncated
- * @property {(one: DurableSubscription, error: unknown, event: BusEvent | null) => void} failed
  */
 
 // Pauses after failures of the handler, and minimum time between two settlements, in ms.
 const PAUSES = [1000, 5000, 30_000, 120_000];
 const SETTLE_INTERVAL = 100;
-// Delay until a bus is asked again that has ended a consumer, in ms.
-const ASK_DELAY = 1000;
 // Bytes of memory that an item takes beside its own.
 const AROUND_ITEM = 128;
 /** @type {BusEvent[]} */
@@ -54,12 +48,7 @@ const OVER = Object.freeze({ value: undefined, done: true });
  * at the bus, where they hold up nobody.
  * @template [T=unknown] what its codec reads
  */
-export class DurableSubscription {
-  /**
-   * Set once a bus has confirmed it.
-   * @internal
-   */
-  isConfirmed = false;
+export class DurableSubscription extends Consumer {
   #settings;
   #handler;
   #home;
@@ -71,35 +60,18 @@ export class DurableSubscription {
   #queue = new Fifo();
   /** @type {Item | null} */
   #last = null;
-  #isRunning = false;
-  // Set when the application ends it, when the bus was asked for its end, and when nothing more comes.
-  #isStopping = false;
+  // Set when the bus was asked for its end.
   #isAsked = false;
-  #isEnded = false;
-  // Set when the handler did not return in time.
-  #isGivenUp = false;
-  #isAwaited = false;
-  #isRead = false;
   // Events that the reader has.
   #given = 0;
   #isReading = false;
   // Ends the wait of the reader, and the pause after a failure.
   #arrived = nothing;
   #resume = nothing;
-  /** @type {unknown} error of the reader at the end; undefined for none */
-  #failure;
   #settledAt = -Infinity;
   /** @type {unknown} */
   #settleTimer = null;
-  // Connections whose buses have ended it.
-  /** @type {Set<BusLink>} */
-  #endedAt = new Set();
-  /** @type {unknown} */
-  #askTimer = null;
   #cancelLimit = nothing;
-  #release = nothing;
-  #ready = /** @type {PromiseWithResolvers<this>} */ (deferred());
-  #finished = /** @type {PromiseWithResolvers<void>} */ (deferred());
   #counts = { received: 0, duplicates: 0, failed: 0 };
 
   /**
@@ -112,44 +84,16 @@ export class DurableSubscription {
    * @internal
    */
   constructor(id, settings, handler, home, listener) {
-    /** @readonly */
-    this.id = id;
-    /**
-     * Name under which the bus remembers what is handled; empty for none.
-     * @readonly
-     */
-    this.name = settings.name;
-    /** @readonly */
-    this.filter = settings.filter;
+    super(id, settings, home, listener);
     this.#settings = settings;
     this.#journal = settings.journal;
     this.#handler = handler;
     this.#home = home;
     this.#listener = listener;
     this.#progress = new FeedProgress(settings.bufferBytes);
-    const { signal } = settings;
-    if (signal) {
-      const abort = () => {
-        this.#failure = signal.reason;
-        this.#ready.reject(signal.reason);
-        this.unsubscribe();
-      };
-      signal.addEventListener('abort', abort, { once: true });
-      this.#release = () => signal.removeEventListener('abort', abort);
-    }
   }
 
   // ---- For the application
-
-  /**
-   * Resolves when the bus has accepted the consumer. With a name it may stand by then, because another one has the durable subscription. Rejects with
-   * REFUSED, with CLOSED when it has ended before, or with the signal's reason. While there is no connection it waits for one.
-   * @returns {Promise<this>} itself
-   */
-  get ready() {
-    this.#isAwaited = true;
-    return this.#ready.promise;
-  }
 
   /** @returns {number} the position up to which every event was handled; 0 before the first */
   get position() {
@@ -167,38 +111,6 @@ export class DurableSubscription {
   /** @returns {DurableCounters} figures since the beginning */
   counters() {
     return { ...this.#counts, bufferedBytes: this.#progress.buffered };
-  }
-
-  /**
-   * Ends the consumer: the handler finishes its event, and the bus is told what is handled. Waiting events are dropped; with a name, the next consumer
-   * gets them. An event that a reader has is handled when `settle` says so, else it comes again. A handler that works on one event for longer than
-   * `closeTimeout` is not waited for, and its event comes again.
-   * @returns {Promise<void>} resolves at the end
-   */
-  unsubscribe() {
-    if (!this.#isStopping && !this.#isEnded) {
-      this.#isStopping = true;
-      this.#settle();
-      this.#arrived();
-      this.#resume();
-      if (this.#isRunning) {
-        this.#cancelLimit = this.#home.later(() => {
-          this.#isGivenUp = true;
-          this.#stopped();
-        });
-      } else {
-        this.#stopped();
-      }
-    }
-    return this.#finished.promise;
-  }
-
-  /**
-   * The same as `unsubscribe`, for `await using`.
-   * @returns {Promise<void>}
-   */
-  [Symbol.asyncDispose]() {
-    return this.unsubscribe();
   }
 
   /**
@@ -236,10 +148,7 @@ export class DurableSubscription {
    * @returns {AsyncIterableIterator<unknown, undefined>}
    */
   #iterate(max) {
-    if (this.#handler || this.#isRead) {
-      throw new TypeError(`${this}: ${this.#handler ? 'has a handler' : 'iterated already'} (expected: one reader)`);
-    }
-    this.#isRead = true;
+    this.beginReading(this.#handler);
     let isLeft = false;
     const iterator = {
       next: () => {
@@ -255,7 +164,7 @@ export class DurableSubscription {
       return: () => {
         if (!isLeft) {
           isLeft = true;
-          this.#isRead = false;
+          this.isRead = false;
           this.#given = 0;
           this.#arrived();
         }
@@ -274,7 +183,7 @@ export class DurableSubscription {
   async #read(max, isLeft) {
     this.#isReading = true;
     try {
-      while (!isLeft() && !this.#isOver) {
+      while (!isLeft() && !this.isOver) {
         const item = this.#front();
         if (!item) {
           await new Promise(resolve => { this.#arrived = () => resolve(undefined); });
@@ -290,19 +199,15 @@ export class DurableSubscription {
       this.#isReading = false;
       this.#arrived = nothing;
     }
-    if (!isLeft() && this.#failure !== undefined) {
-      const failure = this.#failure;
-      this.#failure = undefined;
+    if (!isLeft() && this.failure !== undefined) {
+      const failure = this.failure;
+      this.failure = undefined;
       throw failure;
     }
     return OVER;
   }
 
   // ---- What waits
-
-  get #isOver() {
-    return this.#isStopping || this.#isEnded;
-  }
 
   /** @returns {Item | null} the first one that has something for the application; all before it are handled */
   #front() {
@@ -364,19 +269,19 @@ export class DurableSubscription {
     if (!this.#handler) {
       if (this.#isReading) {
         this.#arrived();
-      } else if (!this.#isRead) {
+      } else if (!this.isRead) {
         // Positions without events are settled without a reader, too.
         this.#front();
       }
-    } else if (!this.#isRunning && this.#queue.size > 0) {
-      this.#isRunning = true;
+    } else if (this.running === 0 && this.#queue.size > 0) {
+      this.running++;
       queueMicrotask(() => this.#run(/** @type {DurableHandler} */ (this.#handler)));
     }
   }
 
   /** @param {DurableHandler} handler */
   async #run(handler) {
-    while (!this.#isOver) {
+    while (!this.isOver) {
       const item = this.#front();
       if (!item) {
         break;
@@ -390,13 +295,12 @@ export class DurableSubscription {
         this.#handled(1);
       }
     }
-    this.#isRunning = false;
+    this.running--;
     this.#cancelLimit();
-    if (this.#isEnded) {
-      this.#finished.resolve();
-    } else if (this.#isStopping) {
+    if (this.isStopping && !this.isEnded) {
       this.#stopped();
     }
+    this.finishIfIdle();
   }
 
   /** @param {Item} item the first one */
@@ -415,16 +319,16 @@ export class DurableSubscription {
    * @returns {Promise<boolean>} whether it has returned, and what it has handled counts
    */
   async #succeeds(call, item, event) {
-    for (let failures = 0; !this.#isOver && item === this.#queue.first && !this.#isHandled(event); failures++) {
+    for (let failures = 0; !this.isOver && item === this.#queue.first && !this.#isHandled(event); failures++) {
       try {
         const pending = call();
         if (pending !== undefined) {
           await pending;
         }
-        return !this.#isEnded && !this.#isGivenUp && item === this.#queue.first;
+        return !this.isEnded && !this.isGivenUp && item === this.#queue.first;
       } catch (thrown) {
         this.#counts.failed++;
-        this.#listener.failed(this, thrown, event);
+        this.#listener.failed(thrown, event);
         await this.#pause(/** @type {number} */ (PAUSES[Math.min(failures, PAUSES.length - 1)]));
       }
     }
@@ -433,7 +337,7 @@ export class DurableSubscription {
 
   /** @param {number} delay ms; ends earlier when the consumer is to end */
   async #pause(delay) {
-    if (this.#isOver) {
+    if (this.isOver) {
       return;
     }
     const { env } = this.#home;
@@ -458,7 +362,7 @@ export class DurableSubscription {
   accepted({ topic, creation }, link) {
     const before = this.#progress;
     this.#journal = topic;
-    this.#endedAt.delete(link);
+    this.acceptedBy(link);
     before.creation ||= creation;
     if (creation !== before.creation && creation) {
       this.#clear();
@@ -549,7 +453,7 @@ export class DurableSubscription {
     if (this.#last && before?.reason === reason && this.#last !== this.#queue.first) {
       this.#last.truncated = { ...before, to };
       this.#last.to = to;
-      this.#listener.truncated(this, truncated);
+      this.#listener.truncated(truncated);
     } else {
       this.#missing(truncated, to);
     }
@@ -561,7 +465,7 @@ export class DurableSubscription {
    */
   #missing(truncated, to) {
     this.#push({ to, bytes: AROUND_ITEM, read: null, known: 0, events: NONE, next: 0, truncated });
-    this.#listener.truncated(this, truncated);
+    this.#listener.truncated(truncated);
   }
 
   /** Drops what waits. */
@@ -574,7 +478,7 @@ export class DurableSubscription {
 
   /** @param {Item} item */
   #push(item) {
-    if (!this.#isOver) {
+    if (!this.isOver) {
       this.#queue.push(item);
       this.#last = item;
       this.#progress.buffered += item.bytes;
@@ -590,10 +494,10 @@ export class DurableSubscription {
   /** Tells the bus what is handled, now or in a moment. */
   #settle() {
     const { env, registry } = this.#home;
-    if (this.name === '' || this.#isAsked || this.#isEnded || !this.#progress.hasToSettle) {
+    if (this.name === '' || this.#isAsked || this.isEnded || !this.#progress.hasToSettle) {
       return;
     }
-    const wait = this.#isStopping ? 0 : this.#settledAt + SETTLE_INTERVAL - env.now();
+    const wait = this.isStopping ? 0 : this.#settledAt + SETTLE_INTERVAL - env.now();
     if (wait <= 0 && registry.tell(this, () => this.#settlement())) {
       this.#settledAt = env.now();
       this.#progress.settled = this.#progress.handled;
@@ -612,55 +516,13 @@ export class DurableSubscription {
   }
 
   /**
-   * Records that the bus has no durable topics: the consumer waits for another one.
-   * @param {EventBusError} failure
-   * @returns {boolean} whether a call waits for it
-   * @internal
-   */
-  refusedHere(failure) {
-    this.#ready.reject(failure);
-    return this.#isAwaited && !this.isConfirmed;
-  }
-
-  /**
-   * Records that the bus has ended it, which is asked again later.
-   * @param {BusLink} link
-   * @internal
-   */
-  endedBy(link) {
-    this.#endedAt.add(link);
-    this.#progress.lost(link);
-    this.#askLater();
-  }
-
-  #askLater() {
-    const { env, registry } = this.#home;
-    env.clearTimeout(/** @type {never} */ (this.#askTimer));
-    this.#askTimer = env.setTimeout(() => {
-      if (registry.isMoving) {
-        // Until it is known at which bus the client is.
-        this.#askLater();
-      } else if ([...this.#endedAt].some(link => link.isCurrent)) {
-        registry.again(this);
-      }
-    }, ASK_DELAY);
-  }
-
-  /**
    * @param {BusLink} link that has ended
    * @internal
+   * @override
    */
   lost(link) {
-    this.#endedAt.delete(link);
+    super.lost(link);
     this.#progress.lost(link);
-  }
-
-  /**
-   * @returns {ConsumeSettings['codec']}
-   * @internal
-   */
-  get codec() {
-    return this.#settings.codec;
   }
 
   /**
@@ -671,7 +533,45 @@ export class DurableSubscription {
     return this.#progress.isOverrun;
   }
 
+  /**
+   * Does nothing: its consumer at the new bus of a move stands by until that at the old one has ended.
+   * @internal
+   */
+  leave() {}
+
+  /**
+   * Does nothing: it asks for no answers to settlements.
+   * @internal
+   */
+  settled() {}
+
+  /**
+   * @returns {boolean} no call waits for settlements
+   * @internal
+   */
+  settleRefused() {
+    return false;
+  }
+
   // ---- The end
+
+  /**
+   * @internal
+   * @override
+   */
+  stop() {
+    this.#settle();
+    this.#arrived();
+    this.#resume();
+    if (this.running > 0) {
+      this.#cancelLimit = this.#home.later(() => {
+        this.isGivenUp = true;
+        this.#stopped();
+      });
+    } else {
+      this.#stopped();
+    }
+  }
 
   /** Asks the bus for the end, because the application wants it. */
   #stopped() {
@@ -682,50 +582,22 @@ export class DurableSubscription {
   }
 
   /**
-   * Records that nothing more comes from the bus.
-   * @param {EventBusError | null} failure why, if not because the application wanted it
+   * @param {EventBusError | null} failure
    * @internal
+   * @override
    */
   end(failure) {
-    if (this.#isEnded) {
+    if (this.isEnded) {
       return;
     }
-    this.#isEnded = true;
-    const { env } = this.#home;
-    env.clearTimeout(/** @type {never} */ (this.#settleTimer));
-    env.clearTimeout(/** @type {never} */ (this.#askTimer));
+    this.#home.env.clearTimeout(/** @type {never} */ (this.#settleTimer));
     this.#clear();
-    this.#release();
-    this.#failure ??= failure ?? undefined;
-    this.#ready.reject(failure ?? new EventBusError('CLOSED', `${this} has ended`));
-    if (failure?.code === 'REFUSED' && (this.isConfirmed || !this.#isAwaited) && !this.#isRead) {
-      this.#home.problem(failure);
-    }
+    super.end(failure);
     this.#arrived();
     this.#resume();
-    this.#listener.ended(this);
-    if (!this.#isRunning || this.#isGivenUp) {
-      this.#finished.resolve();
-    }
-  }
-
-  /**
-   * Tells whether nothing more comes, and the handler has returned.
-   * @internal
-   */
-  get isFinished() {
-    return this.#isEnded && (!this.#isRunning || this.#isGivenUp);
   }
 
   // ---- Registration
-
-  /**
-   * @returns {null}
-   * @internal
-   */
-  get group() {
-    return null;
-  }
 
   /**
    * @returns {boolean} a bus keeps what it has not sent, and what was not settled
@@ -734,29 +606,6 @@ export class DurableSubscription {
   get isExclusive() {
     return false;
   }
-
-  /**
-   * @returns {boolean} its events come in frames of their own
-   * @internal
-   */
-  matches() {
-    return false;
-  }
-
-  /**
-   * Records the confirmation of a bus.
-   * @internal
-   */
-  confirm() {
-    this.isConfirmed = true;
-    this.#ready.resolve(this);
-  }
-
-  /**
-   * Does nothing: the consumer goes on where it was.
-   * @internal
-   */
-  interrupted() {}
 
   /**
    * @returns {Uint8Array} a frame that has to be sent
@@ -781,7 +630,10 @@ export class DurableSubscription {
     return this.name !== '' && this.#progress.hasToSettle ? joined([this.#settlement(), end]) : end;
   }
 
-  /** @returns {string} for people */
+  /**
+   * @returns {string} for people
+   * @override
+   */
   toString() {
     return `${this.name === '' ? 'consumer' : `durable subscription ${this.name}`} of ${this.filter}`;
   }
@@ -796,6 +648,6 @@ export class DurableSubscription {
    */
   [INSPECT](depth, options, inspect) {
     const { id, name, filter, isConfirmed, position } = this;
-    return shownAs(this, { id, name, filter, isConfirmed, isEnded: this.#isEnded, position, lag: this.lag(), counters: this.counters() }, options, inspect);
+    return shownAs(this, { id, name, filter, isConfirmed, isEnded: this.isEnded, position, lag: this.lag(), counters: this.counters() }, options, inspect);
   }
 }

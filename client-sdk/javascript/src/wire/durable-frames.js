@@ -19,9 +19,11 @@ import * as TYPE from './type.js';
  * @property {typeof CONSUME_STARTS[number]} otherStart start in another creation
  * @property {number} otherFrom as `from`
  *
+ * @typedef {typeof SETTLE_OUTCOMES[number]} SettleOutcome
+ *
  * @typedef {object} Settlement
  * @property {number} from first position
- * @property {typeof SETTLE_OUTCOMES[number]} outcome
+ * @property {SettleOutcome} outcome
  * @property {number} attempt that of the Feed
  * @property {number} delayMillis of RETRY; -1 for the bus's
  * @property {string} reason of RETRY and REJECT

@@ -1,6 +1,6 @@
 // Frames as a bus writes and reads them, for tests that play the bus.
 import {
-  BUS_CODES, CHANGE_REASONS, CONSUME_STARTS, EXECUTIONS, FAILURE_CODES, GAP_REASONS, OVERFLOWS, PRIORITIES, TRUNCATED_REASONS,
+  BUS_CODES, CHANGE_REASONS, CONSUME_STARTS, EXECUTIONS, FAILURE_CODES, GAP_REASONS, OVERFLOWS, PRIORITIES, SETTLE_OUTCOMES, TRUNCATED_REASONS,
 } from '../../src/wire/names.js';
 import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
@@ -147,12 +147,15 @@ const BODIES = {
     w.bigint64(call);
     w.string(reason);
   },
-  FEED(w, { id, from, to, head = to, frames = [] }) {
+  FEED(w, { id, from, to, head = to, frames = [], attempt = 0 }) {
     w.long(id);
     w.long(from);
     w.long(to);
     w.long(head);
     w.data(concat(...frames));
+    if (attempt > 0) {
+      w.long(attempt);
+    }
   },
   TRUNCATED(w, { id, from, to, reason = 'RETENTION' }) {
     w.long(id);
@@ -253,8 +256,12 @@ const READERS = {
     frame: 'CONSUME', id: r.long('id'), filter: r.string('filter'), journal: r.string('journal'), name: r.string('name'), mode: r.int('mode'),
     start: CONSUME_STARTS[r.int('start')], from: r.long('from'), limit: r.long('limit'),
     ...ofCreation(r.long('creation'), { otherStart: CONSUME_STARTS[r.int('otherStart')], otherFrom: r.long('otherFrom') }),
+    ...(!r.done && { limits: [r.int('maxEvents'), r.int('ackTimeoutMillis'), r.int('maxAttempts')] }),
   }),
-  [TYPE.SETTLE]: r => ({ frame: 'SETTLE', id: r.long('id'), upTo: r.long('upTo'), confirm: r.boolean('confirm'), ...ofCreation(r.long('creation')) }),
+  [TYPE.SETTLE]: r => ({
+    frame: 'SETTLE', id: r.long('id'), upTo: r.long('upTo'), confirm: r.boolean('confirm'), ...ofCreation(r.long('creation')),
+    ...(!r.done && { from: r.long('from'), outcome: SETTLE_OUTCOMES[r.int('outcome')], attempt: r.int('attempt'), delayMillis: r.int('delayMillis'), reason: r.string('reason') }),
+  }),
 };
 
 /** Returns what a frame says of a creation of a journal; nothing where it has none. */

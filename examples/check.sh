@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts the demo with its pages, and runs each example with its flights: the board and the map in Chromium, the service, the
-# table.
+# workers, the table.
 #
 #   EVENTBUS_JAR   the bus; default the repository's, where it is built
 #   CHROMIUM       browser; default /usr/bin/chromium, where it is
@@ -57,6 +57,19 @@ if node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20
   kill -TERM "$service"
   wait "$service" || { echo "check: the service ended with $? (expected: 0)" >&2; cat "$work/service" >&2; exit 1; }
   echo "check: service: $(tail -n 1 "$work/service")"
+  node --test worker/claims.test.mjs >"$work/worker-test" || { cat "$work/worker-test" >&2; exit 1; }
+  workers=()
+  for i in 1 2; do
+    node worker/compensate.mjs "$bus" >"$work/worker$i" 2>&1 &
+    workers+=($!)
+    pids+=($!)
+  done
+  for i in 1 2; do await 'paid for .* minutes late' "$work/worker$i"; done
+  kill -TERM "${workers[@]}"
+  for i in 1 2; do
+    wait "${workers[i - 1]}" || { echo "check: worker $i ended with $? (expected: 0)" >&2; cat "$work/worker$i" >&2; exit 1; }
+  done
+  echo "check: workers: $(tail -n 1 "$work/worker2")"
   if [ ! -x "$CHROMIUM" ]; then
     echo "check: the pages are left out: no $CHROMIUM"
   elif [ ! -d ../client-sdk/javascript/node_modules/playwright-core ]; then
@@ -70,7 +83,7 @@ if node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20
     timeout -k 5 300 node check-pages.mjs "$(pages "$work/demo")" "$(pages "$work/pausing")" "$(($(zcat "$work/flights.gz" | wc -l) - 1))" ${SCREENSHOTS:+"$SCREENSHOTS"}
   fi
 else
-  echo "check: the service and the pages are left out: no Node 20.19 or newer"
+  echo "check: the service, the workers and the pages are left out: no Node 20.19 or newer"
 fi
 
 if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then

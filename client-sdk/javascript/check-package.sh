@@ -7,8 +7,8 @@ here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 # topics, with its options and answers, and the places at which consumers plug in are in each of them.
 most=29920
 most_services=36800
-most_durable=34850
-most_workers=35880
+most_durable=34840
+most_workers=35910
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 fail() { echo "check-package: $1" >&2; exit 1; }

@@ -6,15 +6,9 @@ import { EventBus } from '../src/index.js';
 import { settings } from '../src/options.js';
 import { concat, frame, rawFrame, stored } from './support/bus-frames.js';
 import { connected, FakeEnvironment, settle } from './support/fakes.js';
+import { gate } from './support/gate.js';
 
 const MIB = 2 ** 20;
-
-/** Returns a promise, and the functions that settle it. */
-function gate() {
-  const one = {};
-  one.promise = new Promise((resolve, reject) => Object.assign(one, { resolve, reject }));
-  return one;
-}
 
 /** A handler that notes what it gets, and fails where the test says. */
 function noting() {

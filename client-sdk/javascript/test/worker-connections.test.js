@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { worker } from '../src/durable.js';
 import { stored } from './support/bus-frames.js';
 import { connected, settle } from './support/fakes.js';
-import { gate, settled, working } from './support/workers.js';
+import { gate } from './support/gate.js';
+import { settled, working } from './support/workers.js';
 
 const creation = number => ['CONFIRM', { typeCode: 16, about: 1, topic: 'shop', receivers: -1, position: 0, creation: number }];
 const frames = bus => bus.said.map(one => one.frame);

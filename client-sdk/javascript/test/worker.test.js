@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { worker } from '../src/durable.js';
 import { frame, stored } from './support/bus-frames.js';
 import { connected, settle } from './support/fakes.js';
-import { gate, settled, working } from './support/workers.js';
+import { gate } from './support/gate.js';
+import { settled, working } from './support/workers.js';
 
 const MIB = 2 ** 20;
 const LONG = { silenceTimeout: 86_400_000 };
@@ -152,12 +153,12 @@ test('an event may be settled before its handler returns', async () => {
   assert.deepEqual(settled(bus), ['1 DONE']);
 });
 
-test('delays are checked', async () => {
+test('delays and reasons are checked', async () => {
   const errors = [];
   const { bus, feed } = await working((event, delivery) => {
-    for (const delay of [-1, 604_800_001, NaN]) {
+    for (const wrong of [() => delivery.retry(-1), () => delivery.retry(604_800_001), () => delivery.retry(NaN), () => delivery.reject(new Error('no'))]) {
       try {
-        delivery.retry(delay);
+        wrong();
       } catch (error) {
         errors.push(`${error.name} ${error.message}`);
       }
@@ -166,7 +167,7 @@ test('delays are checked', async () => {
   });
   feed(1, ['a', 'b']);
   await settle();
-  assert.deepEqual(errors.slice(0, 3), [-1, 604_800_001, NaN].map(delay => `RangeError delay: ${delay} (expected: 0..604800000 ms)`));
+  assert.deepEqual(errors.slice(0, 4), [...[-1, 604_800_001, NaN].map(delay => `RangeError delay: ${delay} (expected: 0..604800000 ms)`), 'TypeError reason: object (expected: text)']);
   assert.deepEqual(settled(bus), ['1 RETRY in 1', '2 RETRY']);
 });
 

@@ -102,8 +102,8 @@ export class Consumer {
   }
 
   /**
-   * Resolves when the bus has accepted the consumer. With a name it may stand by then, because another one has the durable subscription. Rejects with
-   * REFUSED, with CLOSED when it has ended before, or with the signal's reason. While there is no connection it waits for one.
+   * Resolves when the bus has accepted the consumer. With a name it may stand by then, because another one has the durable subscription; a worker does
+   * not. Rejects with REFUSED, with CLOSED when it has ended before, or with the signal's reason. While there is no connection it waits for one.
    * @returns {Promise<this>} itself
    */
   get ready() {

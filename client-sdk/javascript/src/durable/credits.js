@@ -7,6 +7,9 @@
  * @property {boolean} isNew whether nothing has come yet
  */
 
+/** Bytes of memory that what a frame has brought takes beside the frame. */
+export const AROUND_ITEM = 128;
+
 /**
  * Credit of a consumer over its connections: how much the buses may send. Without a clock, and without sending.
  * @template L a connection

@@ -81,8 +81,12 @@ export class WorkDelivery {
   /**
    * Makes the event a dead letter, which comes to no consumer.
    * @param {string} reason for people; at most 256 bytes of UTF-8 are kept
+   * @throws {TypeError} if it is no text
    */
   reject(reason) {
+    if (typeof reason !== 'string') {
+      throw new TypeError(`reason: ${typeof reason} (expected: text)`);
+    }
     this.#settle('REJECT', -1, reason);
   }
 

@@ -6,6 +6,7 @@ import { encodeConsume, encodeConsumerCredit, encodeSettle } from '../wire/durab
 import { encodeId } from '../wire/frames.js';
 import * as TYPE from '../wire/type.js';
 import { Consumer } from './consumer.js';
+import { AROUND_ITEM } from './credits.js';
 import { FeedProgress } from './progress.js';
 
 /** @import {BusLink} from '../bus-link.js' */
@@ -34,8 +35,6 @@ import { FeedProgress } from './progress.js';
 // Pauses after failures of the handler, and minimum time between two settlements, in ms.
 const PAUSES = [1000, 5000, 30_000, 120_000];
 const SETTLE_INTERVAL = 100;
-// Bytes of memory that an item takes beside its own.
-const AROUND_ITEM = 128;
 /** @type {BusEvent[]} */
 const NONE = [];
 const nothing = () => {};

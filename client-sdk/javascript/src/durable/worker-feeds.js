@@ -1,7 +1,7 @@
 import { deferred } from '../deferred.js';
 import { EventBusError } from '../errors.js';
 import { encodeConsumerCredit } from '../wire/durable-frames.js';
-import { FeedCredits } from './credits.js';
+import { AROUND_ITEM, FeedCredits } from './credits.js';
 import { WorkDelivery } from './delivery.js';
 import { WorkerLine } from './worker-line.js';
 
@@ -21,7 +21,7 @@ import { WorkerLine } from './worker-line.js';
  * @property {WorkerLine} line
  * @property {number} number ascends
  * @property {number} attempt number of this delivery of its events
- * @property {number} bytes of its frame
+ * @property {number} bytes of the buffer
  * @property {number} to last position
  * @property {BusEvent[]} events
  * @property {number} next index of the first one that waits; behind the last one for none
@@ -138,9 +138,9 @@ export class WorkerFeeds {
     this.#reached(to, head);
     const now = this.#port.env.now();
     const events = read(from - 1);
-    const feed = { line, number: this.#feeds++, attempt, bytes, to, events, next: 0, open: 0, arrivedAt: now, since: now };
+    const feed = { line, number: this.#feeds++, attempt, bytes: bytes + AROUND_ITEM, to, events, next: 0, open: 0, arrivedAt: now, since: now };
     this.#counted.add(feed);
-    this.#credits.buffered += bytes;
+    this.#credits.buffered += feed.bytes;
     if (line.isLeaving) {
       this.#release(feed);
       line.flush();

@@ -153,7 +153,7 @@ export class Worker extends Consumer {
         }
         delivery.done();
       } catch (thrown) {
-        delivery.failed(textOf(thrown));
+        delivery.failed(`${textOf(thrown)}`);
         this.#failed(thrown, delivery.event);
       }
     }

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { durable, latest, replay } from '../../src/durable.js';
+import { durable, latest, replay, worker } from '../../src/durable.js';
+import { gate } from '../support/gate.js';
 import { connect, freePorts, skip, startBus } from '../support/live.js';
 
-const JOURNALS = 'orders orders.>, prices prices.> keep=latest';
+const JOURNALS = 'orders orders.>, prices prices.> keep=latest, images images.>';
 const newDirectory = () => mkdtempSync(join(tmpdir(), 'eventbus-js-durable-'));
 const range = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 const start = (directory, port = 0) => startBus(
@@ -74,6 +75,54 @@ test('the latest values come first, and then each change', { skip }, async t => 
   assert.deepEqual(await take(prices, 3), ['2 prices.a 2', '3 prices.b 3']);
   await client.publish('prices.a', '4');
   assert.deepEqual(await take(prices, 4), ['4 prices.a 4']);
+});
+
+test('workers share the events of a name, and each one comes until it is settled', { skip }, async t => {
+  const [first, second, third] = await Promise.all([1, 2, 3].map(() => open(t, bus.url)));
+  const got = new Map();
+  const begun = new Set();
+  const [haveBegun, areDone] = [gate(), gate()];
+  const work = index => async (event, delivery) => {
+    if (begun.add(index).size === 2) {
+      haveBegun.resolve();
+    }
+    await haveBegun.promise;
+    const number = Number(event.text());
+    got.set(number, [...got.get(number) ?? [], delivery.attempt]);
+    if (number % 100 === 0 && delivery.attempt === 1) {
+      throw new Error('try again');
+    }
+    if (number % 100 === 1 && delivery.attempt === 1) {
+      delivery.retry(0);
+    } else if (number === 7) {
+      delivery.reject('seven');
+    } else {
+      await delivery.doneConfirmed();
+    }
+    if (range(1, 300).every(each => got.get(each)?.length > (each % 100 < 2 ? 1 : 0))) {
+      areDone.resolve();
+    }
+  };
+  const options = { filter: 'images.>', from: 'FIRST', concurrency: 4, maxUnsettled: 16, ackTimeout: 600_000 };
+  const workers = [first, second].map((client, index) => worker(client, 'resizer', options, work(index)));
+  [first, second].forEach(client => client.on('handlerError', () => {}));
+  await Promise.all(workers.map(one => one.ready));
+  await Promise.all(range(1, 300).map(number => first.publish('images.1', String(number))));
+  await areDone.promise;
+  assert.deepEqual([100, 101, 7, 8].map(number => got.get(number)), [[1, 2], [1, 2], [1], [1]]);
+  // What a consumer has that ends comes to another one.
+  await workers[1].unsubscribe();
+  await workers[0].unsubscribe();
+  const held = worker(second, 'resizer', options)[Symbol.asyncIterator]();
+  const taken = held.next();
+  await first.publish('images.1', 'held');
+  assert.equal((await taken).value.event.text(), 'held');
+  const next = worker(third, 'resizer', options)[Symbol.asyncIterator]();
+  const again = next.next();
+  await second.close({ timeout: 0 });
+  const { event, delivery } = (await again).value;
+  assert.equal(event.text(), 'held');
+  await delivery.doneConfirmed();
 });
 
 test('a bus that was killed has what was confirmed and settled, and knows the numbers of a producer', { skip }, async t => {

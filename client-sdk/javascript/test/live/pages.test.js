@@ -13,7 +13,7 @@ const SDK = fileURLToPath(new URL('../..', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const PRINTED = 'ws://localhost:8080/bus';
 // Topics of the programs that a journal has to store.
-const DURABLE = 'accounts.> reminders.> offers.> orders.>';
+const DURABLE = 'accounts.> reminders.> offers.> orders.> images.>';
 const BLOCK = /^( *)```([^\n]*)\n(.*?)^ *```$/gms;
 
 const markdown = folder => readdirSync(join(ROOT, folder)).filter(name => name.endsWith('.md')).map(name => join(folder, name));

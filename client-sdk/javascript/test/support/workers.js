@@ -3,13 +3,6 @@ import { worker } from '../../src/durable.js';
 import { stored } from './bus-frames.js';
 import { connected, settle } from './fakes.js';
 
-/** Returns a promise, and the functions that settle it. */
-export function gate() {
-  const one = {};
-  one.promise = new Promise((resolve, reject) => Object.assign(one, { resolve, reject }));
-  return one;
-}
-
 /** Returns a client with a worker `billing` that the bus has accepted; a handler of `null` is for none. */
 export async function working(handler, options = {}, clientOptions = {}) {
   const all = await connected(clientOptions);

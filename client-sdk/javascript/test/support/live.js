@@ -13,7 +13,7 @@ const built = fileURLToPath(new URL('../../../../eventbus-server/target/eventbus
 export const jar = process.env.EVENTBUS_JAR ?? (existsSync(built) ? built : null);
 export const skip = jar === null ? 'no jar: build it, or name it in EVENTBUS_JAR' : false;
 
-const START = 60_000;
+const START = 120_000;
 // A bus reads variables with its prefix as configuration.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('EVENTBUS_')));
 

@@ -14,12 +14,15 @@ from eventbus._api.options import Options
 from eventbus._base.bus_link import BusLink
 from eventbus._base.commands import Abort, AskToken, Close, Open, Ping
 from eventbus._connection.machine import Machine
-from eventbus._durable.consumer_state import ConsumerSettings, ConsumerState
+from eventbus._durable.consumer_state import ConsumerState
+from eventbus._durable.fed_consumer import ConsumerSettings
 from eventbus._durable.feed_reader import FeedReader
+from eventbus._durable.work_feed import OpenDelivery
+from eventbus._durable.worker_state import WorkerSettings, WorkerState
 from eventbus._inbound.event_reader import EventReader
 from eventbus._inbound.subscription_state import SubscriptionState
 from eventbus._wire.codec import Reader, frame, frames, text, varint
-from eventbus._wire.durable_frames import RECORDS, Consume, Feed, TruncatedReason
+from eventbus._wire.durable_frames import RECORDS, Consume, Feed, Settle, SettleOutcome, TruncatedReason
 from eventbus._wire.durable_frames import Truncated as TruncatedFrame
 from eventbus._wire.events import Event, check_event
 from eventbus._wire.records import (
@@ -177,6 +180,57 @@ class Consumer:
 
     def stop(self) -> None:
         """Ends the consumer, as the application does."""
+        self.state.stop()
+        self._driver.machine.registry.unsubscribe(self.state, self._driver.now)
+        self._driver.pump()
+
+
+class Work:
+    """A worker, and its application, which takes and settles events when the test says so."""
+
+    def __init__(self, driver: Driver, state: WorkerState) -> None:
+        self._driver = driver
+        self.state = state
+        self.id = state.id
+        self.ready = FakeWaiter()
+
+    def confirm(self, creation: int = 0) -> bytes:
+        return Confirm(Consume.CODE, self.id, "shop", creation=creation).frame()
+
+    def feed(self, first: int, *payloads: bytes, attempt: int = 1) -> bytes:
+        """Returns a feed of neighbours."""
+        last = first + len(payloads) - 1
+        return Feed(self.id, first, last, last, stored(first, *payloads), attempt).frame()
+
+    def take(self) -> list[OpenDelivery]:
+        """Takes all that waits."""
+        found = []
+        while (delivery := self.state.take(self._driver.now)) is not None:
+            found.append(delivery)
+        self._driver.pump()
+        return found
+
+    def settle(self, delivery: OpenDelivery, outcome: SettleOutcome = SettleOutcome.DONE, **options: Any) -> None:
+        self.state.settle_event(delivery, outcome, **options)
+        self._driver.pump()
+
+    def confirmed(self, delivery: OpenDelivery) -> FakeWaiter:
+        """Settles an event with an answer."""
+        waiter = FakeWaiter()
+        self.state.settle_event_confirmed(delivery, waiter)
+        self._driver.pump()
+        return waiter
+
+    def extend(self, delivery: OpenDelivery) -> None:
+        self.state.extend(delivery, self._driver.now)
+        self._driver.pump()
+
+    def stored(self, position: int) -> bytes:
+        """Returns the answer to a settlement that is stored."""
+        return Confirm(Settle.CODE, self.id, "", position=position).frame()
+
+    def stop(self) -> None:
+        """Ends the worker, as the application does."""
         self.state.stop()
         self._driver.machine.registry.unsubscribe(self.state, self._driver.now)
         self._driver.pump()
@@ -345,6 +399,33 @@ class Driver:
         consumer = self.consume(**settings)
         self.say(socket, consumer.confirm(), *fed)
         return consumer
+
+    def work(self, **settings: Any) -> Work:
+        """Begins a worker of the journal ``shop``."""
+        machine = self.machine
+        settings = {
+            "name": "billing",
+            "filter": "a.>",
+            "journal": "shop",
+            "start": Start.FIRST,
+            "buffer_bytes": 1 << 16,
+            "max_unsettled": 256,
+            "ack_timeout": 8000,
+            "max_attempts": 10,
+            "gives_back_taken": False,
+            **settings,
+        }
+        work = Work(self, WorkerState(machine.registry.next_id(), machine, WorkerSettings(**settings)))
+        work.state.ready.append(work.ready)
+        machine.registry.begin(work.state, self.now)
+        self.pump()
+        return work
+
+    def working(self, socket: Socket, *fed: bytes, **settings: Any) -> Work:
+        """Begins a worker, which the bus accepts."""
+        work = self.work(**settings)
+        self.say(socket, work.confirm(), *fed)
+        return work
 
     def publish(self, topic: str, payload: bytes, tail: bytes = b"") -> FakeWaiter:
         waiter = FakeWaiter()

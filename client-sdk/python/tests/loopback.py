@@ -15,7 +15,7 @@ from http import HTTPStatus
 from itertools import count
 from typing import Any
 
-from fakes import LIMITS, PublishSeen, deliver, read_publish
+from fakes import LIMITS, PublishSeen, deliver, read_publish, stored
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
@@ -36,7 +36,7 @@ from eventbus._wire.call_frames import (
     Unregister,
 )
 from eventbus._wire.codec import Reader, frames
-from eventbus._wire.durable_frames import RECORDS, Consume, Feed, TruncatedReason
+from eventbus._wire.durable_frames import RECORDS, Consume, Feed, Settle, SettleOutcome, TruncatedReason
 from eventbus._wire.durable_frames import Truncated as TruncatedFrame
 from eventbus._wire.records import (
     PUBLISH,
@@ -85,6 +85,10 @@ class Bus:
         self.durable = False
         #: Creation of the journal that consumers read.
         self.creation = 79
+        #: Positions that a worker has got and not settled, which the bus waits for before it ends the worker.
+        self.unsettled: dict[tuple[ServerConnection, int], set[int]] = {}
+        # Subscriptions and consumers that are to end.
+        self._ending: set[tuple[ServerConnection, int]] = set()
         #: Connections of consumers by their ids; a test feeds them.
         self.consumers: dict[int, ServerConnection] = {}
         #: Life of a token in seconds; 0 for no expiry.
@@ -159,7 +163,8 @@ class Bus:
             return [Confirm(Subscribe.CODE, frame.id).frame()]
         if isinstance(frame, Unsubscribe):
             mine.pop(frame.id, None)
-            return [Confirm(Unsubscribe.CODE, frame.id).frame(), Drained(frame.id).frame()]
+            self._ending.add((ws, frame.id))
+            return [Confirm(Unsubscribe.CODE, frame.id).frame(), *self._drained(ws, frame.id)]
         if isinstance(frame, PublishSeen):
             await self._deliver(frame)
             position = 7 if self.durable else 0
@@ -170,9 +175,21 @@ class Bus:
                 return [Problem(BusCode.FORBIDDEN, "not this", False, frame.id, Consume.CODE).frame()]
             self.consumers[frame.id] = ws
             return [Confirm(Consume.CODE, frame.id, frame.journal or "shop", creation=self.creation).frame()]
+        if isinstance(frame, Settle):
+            if frame.outcome is not SettleOutcome.EXTEND:
+                self.unsettled.get((ws, frame.id), set()).difference_update(range(frame.first, frame.up_to + 1))
+            answer = Confirm(Settle.CODE, frame.id, "", position=frame.up_to)
+            return [*([answer.frame()] if frame.confirm else []), *self._drained(ws, frame.id)]
         if isinstance(frame, (Barrier, Echo)):
             return [frame.frame()]
         return await self._answer_call(ws, frame)
+
+    def _drained(self, ws: ServerConnection, id: int) -> list[bytes]:
+        """Ends what is to end, once nothing of it is unsettled."""
+        if (ws, id) not in self._ending or self.unsettled.get((ws, id)):
+            return []
+        self._ending.remove((ws, id))
+        return [Drained(id).frame()]
 
     async def _answer_call(self, ws: ServerConnection, frame: Any) -> list[bytes]:
         mine = self.members[ws]
@@ -238,9 +255,15 @@ class Bus:
         self.seen.clear()
         await self.consumers[id].send(Confirm(Consume.CODE, id, "shop", creation=self.creation).frame())
 
-    async def feed(self, first: int, last: int, *events: bytes, id: int = 1, head: int = 0) -> None:
+    async def feed(self, first: int, last: int, *events: bytes, id: int = 1, head: int = 0, attempt: int = 0) -> None:
         """Feeds a consumer."""
-        await self.consumers[id].send(Feed(id, first, last, max(head, last), b"".join(events)).frame())
+        await self.consumers[id].send(Feed(id, first, last, max(head, last), b"".join(events), attempt).frame())
+
+    async def give(self, first: int, *payloads: bytes, id: int = 1, attempt: int = 1) -> None:
+        """Gives a worker events at neighbouring positions."""
+        last = first + len(payloads) - 1
+        self.unsettled.setdefault((self.consumers[id], id), set()).update(range(first, last + 1))
+        await self.feed(first, last, stored(first, *payloads), id=id, attempt=attempt)
 
     async def truncate(self, first: int, last: int, id: int = 1) -> None:
         """Tells a consumer that events do not come."""

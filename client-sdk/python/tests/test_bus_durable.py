@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ def start(directory: Path, port: int = 0) -> Process:
         "admin.enabled=false",
         resume_key(directory),
         f"durable.directory={directory / 'data'}",
-        "durable.journals=orders orders.>, prices prices.> keep=latest",
+        "durable.journals=orders orders.>, jobs jobs.>, prices prices.> keep=latest",
         port=port,
     )
     try:
@@ -94,6 +94,58 @@ def test_latest_values(bus: Process) -> None:
                 assert await take(prices, 4) == [(4, "prices.a", "4")]
 
     asyncio.run(main())
+
+
+def test_workers_share_the_events(bus: Process) -> None:
+    async def main() -> None:
+        taken: list[tuple[str, str, int]] = []
+        settled = asyncio.Event()
+
+        def handler(name: str) -> Callable[[eventbus.Event, eventbus.WorkDelivery], object]:
+            async def handle(job: eventbus.Event, delivery: eventbus.WorkDelivery) -> None:
+                taken.append((name, job.text(), delivery.attempt))
+                if job.text() == "bad":
+                    delivery.reject("bad")
+                elif job.text() == "again" and delivery.attempt == 1:
+                    delivery.retry(0)
+                elif job.text() == "fails" and delivery.attempt == 1:
+                    raise LookupError("gone")
+                else:
+                    await delivery.done_confirmed()
+                if len(taken) == 106:
+                    settled.set()
+
+            return handle
+
+        async with eventbus.connect(bus.url) as one, eventbus.connect(bus.url) as two:
+            one.on_worker_error(print)
+            two.on_worker_error(print)
+            for text in ("bad", "again", "fails", "left", *map(str, range(100))):
+                await one.publish("jobs.1", text)
+            # It takes an event, and is gone before it has settled it.
+            async with eventbus.connect(bus.url) as gone, gone.work("work", "jobs.>", start=Start.FIRST) as worker:
+                delivery = await worker.get(120)
+                assert (delivery.event.text(), delivery.attempt) == ("bad", 1)
+            workers = [
+                await client.work("work", "jobs.>", handler=handler(name), concurrency=2, max_unsettled=4)
+                for name, client in (("one", one), ("two", two))
+            ]
+            await settled.wait()
+            assert all([await client.close() for client in (one, two)])
+            texts = [text for _, text, _ in taken]
+            assert sorted(texts) == sorted(["bad", "again", "again", "fails", "fails", "left", *map(str, range(100))])
+            # What was given back does not count as a delivery.
+            assert {attempt for _, text, attempt in taken if text not in ("again", "fails")} == {1}
+            assert {name for name, _, _ in taken} == {"one", "two"}
+            counters = [worker.counters() for worker in workers]
+            assert [sum(c.done for c in counters), sum(c.retried for c in counters)] == [103, 2]
+            assert [(c.late, c.buffered_bytes) for c in counters] == [(0, 0), (0, 0)]
+        # Nothing is left for another worker.
+        async with eventbus.connect(bus.url) as last, last.work("work", "jobs.>") as worker:
+            await last.publish("jobs.1", "new")
+            assert (await worker.get(120)).event.text() == "new"
+
+    asyncio.run(asyncio.wait_for(main(), 240))
 
 
 def test_a_bus_that_was_killed(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[
         resume_key(directory),
         f"durable.directory={directory / 'data'}",
         # Topics of the programs that a journal has to store.
-        "durable.journals=pages orders.> names.>",
+        "durable.journals=pages orders.> names.> images.>",
     )
     try:
         bus.ready()

@@ -22,7 +22,7 @@ from eventbus import (
     Truncated,
     TruncatedReason,
 )
-from eventbus._durable.consumer_state import ITEM_OVERHEAD
+from eventbus._durable.fed_consumer import ITEM_OVERHEAD
 from eventbus._wire.codec import frame
 from eventbus._wire.durable_frames import Consume, ConsumeMode, ConsumeStart, Feed, Settle
 from eventbus._wire.records import Barrier, Credit, Subscribe, Unsubscribe

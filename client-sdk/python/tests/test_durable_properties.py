@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eventbus import Start
-from eventbus._durable.consumer_state import ITEM_OVERHEAD
+from eventbus._durable.fed_consumer import ITEM_OVERHEAD
 from eventbus._wire.durable_frames import Consume, ConsumeStart, Feed, Settle
 from eventbus._wire.records import Credit
 

@@ -16,10 +16,11 @@ from ._aio.connect import Connecting, connect
 from ._aio.durable import ConsumerFailed, DurableSubscription
 from ._aio.service import Invocation, RequestFailed, Service
 from ._aio.subscription import HandlerFailed, Subscription
+from ._aio.worker import WorkDelivery, Worker, WorkFailed
 from ._api.answers import Answer, Response
 from ._api.call_event import CallEvent
 from ._api.call_options import Retry
-from ._api.durable import DurableCounters, Start, Truncated
+from ._api.durable import DurableCounters, Start, Truncated, WorkerCounters
 from ._api.errors import (
     BufferFull,
     BusLost,
@@ -132,6 +133,10 @@ __all__ = [
     "Truncated",
     "TruncatedReason",
     "UnreadablePayload",
+    "WorkDelivery",
+    "WorkFailed",
+    "Worker",
+    "WorkerCounters",
     "__version__",
     "connect",
 ]

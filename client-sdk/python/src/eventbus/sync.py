@@ -31,6 +31,7 @@ from ._aio.connect import connect as connect_aio
 from ._aio.listeners import Listeners
 from ._aio.service import Invocation, Result
 from ._aio.service import Service as AioService
+from ._aio.worker import Worker as AioWorker
 from ._api.answers import Response
 from ._api.checks import check_range
 from ._api.durable import Start, Truncated
@@ -44,11 +45,13 @@ from ._sync.sending import Sending
 from ._sync.service import MAX_THREADS, Service, in_threads
 from ._sync.subscription import Subscription
 from ._sync.threads import Threads
+from ._sync.worker import WorkDelivery, Worker, WorkHandler
+from ._sync.worker import in_threads as in_worker_threads
 from ._wire.records import Overflow
 
 T = TypeVar("T")
 
-__all__ = ["DurableSubscription", "EventBus", "Service", "Subscription", "connect"]
+__all__ = ["DurableSubscription", "EventBus", "Service", "Subscription", "WorkDelivery", "Worker", "connect"]
 
 
 def connect(url: str | Sequence[str], **options: Unpack[ConnectOptions]) -> EventBus:
@@ -268,6 +271,38 @@ class EventBus(Listeners):
             filter, start=Start.LATEST_VALUES, on_truncated=on_truncated, journal=journal, buffer_bytes=buffer_bytes,
             timeout=timeout,
         )  # fmt: skip
+
+    def work(
+        self,
+        name: str,
+        filter: str = ">",
+        *,
+        start: Start = Start.NEW,
+        handler: WorkHandler | None = None,
+        concurrency: int = 1,
+        max_unsettled: int = 256,
+        ack_timeout: float = 30.0,
+        max_attempts: int = 10,
+        journal: str = "",
+        buffer_bytes: int = 1 << 20,
+        timeout: float | None = None,
+    ) -> Worker:
+        """Shares the stored events of a durable subscription with its other workers, as :meth:`eventbus.EventBus.work`;
+        returns when the bus has accepted the worker.
+
+        ``handler`` is called in as many threads as ``concurrency`` says, and may block.
+        """
+        threads = Threads(f"eventbus {name}")
+        self._threads.append(threads)
+
+        async def work() -> AioWorker:
+            return await self._inner.work(
+                name, filter, start=start, handler=None if handler is None else in_worker_threads(handler, threads, self._portal),
+                concurrency=concurrency, max_unsettled=max_unsettled, ack_timeout=ack_timeout, max_attempts=max_attempts,
+                journal=journal, buffer_bytes=buffer_bytes,
+            )  # fmt: skip
+
+        return Worker(self._portal, self._portal.call(work(), timeout, "work"), threads)
 
     @overload
     def request(

@@ -24,9 +24,9 @@ from .._inbound.subscription_state import SubscriptionState
 from .._wire.records import Overflow
 from .._wire.topics import filter_problem
 from .calling import Calling
+from .consumer import Consumer
 from .consuming import Consuming
 from .driver import Driver
-from .durable import DurableSubscription
 from .listeners import Listeners, Notices
 from .subscription import GapListener, Handler, InterruptionListener, Subscription
 
@@ -66,7 +66,7 @@ class EventBus(Listeners, Calling, Consuming):
         self._sender = self._machine.sender
         self._add = self._outbox.add
         self._handlers: set[Subscription] = set()
-        self._consuming: set[DurableSubscription] = set()
+        self._consuming: set[Consumer[Any]] = set()
         self._invocations: set[asyncio.Task[None]] = set()
         self._blocked: deque[asyncio.Future[None]] = deque()
         self._closing: asyncio.Future[bool] | None = None
@@ -377,7 +377,11 @@ class EventBus(Listeners, Calling, Consuming):
     async def _drained(self, handlers: list[Subscription]) -> None:
         machine = self._machine
         waiting: list[asyncio.Future[None]] = []
+        own = self._workers_of_this_task()
         for registration in machine.registry.all.values():
+            if registration in own:
+                # The bus waits for this handler, which waits here.
+                continue
             waiting.append(self._loop.create_future())
             registration.drained.append(waiting[-1])
         waiting.append(self._loop.create_future())
@@ -396,7 +400,7 @@ class EventBus(Listeners, Calling, Consuming):
     async def _end(self) -> None:
         self._driver.close()
         tasks = [s._task for s in self._handlers if s._task is not None] + list(self._invocations)
-        tasks += [s._task for s in self._consuming if s._task is not None]
+        tasks += [task for consumer in self._consuming for task in consumer._running()]
         tasks = [task for task in tasks if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()

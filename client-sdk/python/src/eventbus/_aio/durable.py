@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from .._api.checks import check_range
 from .._api.durable import DurableCounters, Truncated
 from .._api.errors import Closed, Error, TimedOut
-from .._api.options import Options
-from .._connection.machine import Machine
 from .._durable.consumer_state import ConsumerState
 from .._durable.feed_reader import FeedReader
 from .._wire.events import Event
-from .subscription import Handler, is_cancelled, within
+from .consumer import Consumer, ConsumerClient
+from .subscription import Handler, is_cancelled
 
 TruncatedListener = Callable[[Truncated], object]
 
@@ -36,27 +35,7 @@ class ConsumerFailed:
     pause: float
 
 
-class ConsumerClient(Protocol):
-    """Client of a consumer, as the consumer sees it."""
-
-    _options: Options
-    _loop: asyncio.AbstractEventLoop
-    _machine: Machine
-    #: Consumers with a handler that runs.
-    _consuming: set[DurableSubscription]
-    #: End of the client; None while it is open.
-    _closing: asyncio.Future[bool] | None
-
-    def _tell(self, happening: object, /) -> None:
-        """Reports a happening to the listeners of the application."""
-        ...
-
-    def _forget_consumer(self, core: ConsumerState) -> None:
-        """Ends a consumer that is garbage, in any thread."""
-        ...
-
-
-class DurableSubscription:
+class DurableSubscription(Consumer[ConsumerState]):
     """Consumer of durable topics. It outlives lost connections, and gets each event once as long as it runs, in the order of
     positions. One reader: ``async for``, ``get`` or a handler.
 
@@ -74,8 +53,7 @@ class DurableSubscription:
         handler: Handler | None,
         on_truncated: TruncatedListener | None,
     ) -> None:
-        self._client = client
-        self._core = core
+        super().__init__(client, core, handler is not None)
         self._on_truncated = on_truncated
         self._reader = FeedReader(core)
         # Events that were read, and the number of them that the application has got.
@@ -85,7 +63,6 @@ class DurableSubscription:
         self._item: Event | Truncated | None = None
         # Set to hand the item over again.
         self._again = False
-        self._waiting: asyncio.Future[None] | None = None
         self._reading = False
         self._task: asyncio.Task[None] | None = None
         if handler is not None:
@@ -102,11 +79,6 @@ class DurableSubscription:
     def name(self) -> str | None:
         """Returns the name under which the bus remembers what is handled; None for none."""
         return self._core.settings.name or None
-
-    @property
-    def filter(self) -> str:
-        """Returns the filter."""
-        return self._core.settings.filter
 
     @property
     def position(self) -> int:
@@ -127,34 +99,6 @@ class DurableSubscription:
 
     # ---- Life
 
-    def __await__(self) -> Generator[Any, None, Self]:
-        return self._ready().__await__()
-
-    async def _ready(self) -> Self:
-        """Waits until the bus has accepted the consumer. Ends it on cancellation, and before it raises Refused, Closed or
-        TimedOut."""
-        core, registry = self._core, self._client._machine.registry
-        if core.ended:
-            raise self._end_error()
-        if not core.confirmed:
-            ready: asyncio.Future[None] = self._client._loop.create_future()
-            core.ready.append(ready)
-            registry.settle_if_unserved(core)
-            try:
-                await within(ready, self._client._options.confirm_timeout, "the confirmation of a consumer")
-            except BaseException:
-                # The caller may not have it, and another try would stand by behind it.
-                core.stop()
-                registry.unsubscribe(core, self._client._loop.time())
-                raise
-        return self
-
-    async def __aenter__(self) -> Self:
-        return await self._ready()
-
-    async def __aexit__(self, *exc: object) -> None:
-        await self.unsubscribe()
-
     async def unsubscribe(self) -> None:
         """Ends the consumer: a running handler finishes its event, and the bus is told what is handled. What waits here is
         dropped; with a name, the next consumer gets it. A second call waits for the same end.
@@ -168,28 +112,8 @@ class DurableSubscription:
             await asyncio.wait([self._task])
         await self._end()
 
-    async def _end(self) -> None:
-        core = self._core
-        if not core.ended:
-            drained: asyncio.Future[None] = self._client._loop.create_future()
-            core.drained.append(drained)
-            self._client._machine.registry.unsubscribe(core, self._client._loop.time())
-            await drained
-
-    def __del__(self) -> None:
-        # The other consumers of its name would stand by for ever.
-        client = getattr(self, "_client", None)
-        if client is not None and self._task is None and not self._core.ended and not self._core.ending:
-            client._forget_consumer(self._core)
-
-    def _end_error(self) -> Error:
-        failure = self._core.failure
-        return failure.with_traceback(None) if failure is not None else Closed("the consumer is ended")
-
-    def _wake(self) -> None:
-        waiting = self._waiting
-        if waiting is not None and not waiting.done():
-            waiting.set_result(None)
+    def _running(self) -> list[asyncio.Task[None]]:
+        return [] if self._task is None else [self._task]
 
     # ---- Taking events
 
@@ -262,26 +186,6 @@ class DurableSubscription:
             if found is not None:
                 return found
             await self._wait(until, lambda: TimedOut(f"no event of {self.filter} within {timeout:g} s"))
-
-    async def _wait(self, until: float | None, late: Callable[[], Error] | None) -> None:
-        """Waits until something has arrived, or until a time."""
-        loop = self._client._loop
-        waiting = self._waiting = loop.create_future()
-
-        def end() -> None:
-            if not waiting.done():
-                if late is None:
-                    waiting.set_result(None)
-                else:
-                    waiting.set_exception(late())
-
-        timer = None if until is None else loop.call_at(until, end)
-        try:
-            await waiting
-        finally:
-            self._waiting = None
-            if timer is not None:
-                timer.cancel()
 
     async def _one(self, timeout: float | None) -> Event | None:
         if self._task is not None:
@@ -382,8 +286,7 @@ class DurableSubscription:
         if core.stopping or core.ended or client._closing is not None:
             return
         error = None if task.cancelled() else task.exception()
-        core.stop()
-        client._machine.registry.unsubscribe(core, client._loop.time())
+        self._stop()
         closed = Closed(f"{core.what} is ended: its handler was {'cancelled' if error is None else 'ended'}")
         closed.__cause__ = error
         client._tell(closed)

@@ -23,6 +23,7 @@ from .._api.happenings import (
 from .durable import ConsumerFailed
 from .service import RequestFailed
 from .subscription import HandlerFailed
+from .worker import WorkFailed
 
 LOG = logging.getLogger("eventbus")
 
@@ -96,6 +97,10 @@ class Listeners:
         a listener they are logged."""
         return self._on(ConsumerFailed, listener)
 
+    def on_worker_error(self, listener: Callable[[WorkFailed], object]) -> Callable[[], None]:
+        """Adds a listener for exceptions of handlers of workers. Without a listener they are logged."""
+        return self._on(WorkFailed, listener)
+
     def on_request_error(self, listener: Callable[[RequestFailed], object]) -> Callable[[], None]:
         """Adds a listener for requests that a service's handler failed at. Without a listener they are logged."""
         return self._on(RequestFailed, listener)
@@ -140,9 +145,12 @@ class Notices:
             elif isinstance(happening, ConsumerFailed):
                 failed = happening.subscription, happening.item
                 LOG.error("%r: a handler failed at %r, which comes again", *failed, exc_info=happening.error)
-            elif isinstance(happening, RequestFailed):
-                what = happening.service, happening.invocation
+            elif isinstance(happening, WorkFailed):
+                what = happening.worker, happening.event
                 LOG.error("%r: a handler failed at %r", *what, exc_info=happening.error)
+            elif isinstance(happening, RequestFailed):
+                request = happening.service, happening.invocation
+                LOG.error("%r: a handler failed at %r", *request, exc_info=happening.error)
             elif isinstance(happening, (Gap, Interruption)):
                 if not self.is_heard(happening):
                     LOG.warning("%s: %s", self._name, happening)

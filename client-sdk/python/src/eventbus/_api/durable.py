@@ -81,3 +81,23 @@ class DurableCounters:
     failed: int
     #: Bytes that are received and not handled now.
     buffered_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCounters:
+    """Figures of a worker since it was made."""
+
+    #: Events that the application has got.
+    received: int
+    #: Events that were settled as done.
+    done: int
+    #: Events that were settled to come again.
+    retried: int
+    #: Events that were made dead letters.
+    rejected: int
+    #: Settlements that were dropped, because the connection of their event was gone.
+    late: int
+    #: Exceptions of its handler.
+    failed: int
+    #: Bytes of events that are not settled now.
+    buffered_bytes: int

@@ -47,6 +47,11 @@ class Registration(ABC):
         """Returns what a bus lacks for it; None if it has everything."""
         return None
 
+    @property
+    def is_working(self) -> bool:
+        """Returns whether the application has something in hand that the bus waits for before it ends this."""
+        return False
+
     def clear(self) -> None:
         """Drops what waits for the application, because it has ended."""
         return

@@ -22,6 +22,7 @@ from .._api.errors import Error
 from .._base.bus_link import BusLink
 from .._base.timers import Timer, void
 from .._inbound.dispatcher import MAX_HELD
+from .._inbound.subscription_state import SubscriptionState
 from .._outbound.barriers import RETRY_DELAY
 from .._wire.codec import MAX_LONG
 from .._wire.records import Barrier, ChangeBus, Welcome
@@ -277,7 +278,7 @@ class BusMove:
                 continue
             self._served[registration.id] = registration.end_frame()
             self._is_exclusive |= registration.is_exclusive
-            self._has_groups |= registration.is_exclusive and not registration.is_service
+            self._has_groups |= registration.is_exclusive and isinstance(registration, SubscriptionState)
             self._ready().control.append(registration.begin_frame())
         self._unconfirmed = set(self._served)
         if not self._unconfirmed:
@@ -314,6 +315,7 @@ class BusMove:
         self._deadline = self._context.timers.at(self.until, self._on_waited)
         self._ending &= self._parts.registry.all.keys()
         self._leaving = self._served.keys() | self._ending
+        self._parts.consumers.leave(self.old)
         for id in sorted(self._served):
             registration = self._parts.registry.all.get(id)
             self.old.control.append(self._served[id] if registration is None else registration.last_frames())
@@ -402,6 +404,7 @@ class BusMove:
         link = self._ready()
         link.grant(MAX_LONG)
         self._undrained = set(self._served)
+        self._parts.consumers.leave(link)
         link.control.extend(self._served[id] for id in sorted(self._served))
         self._pause = self._context.timers.at(
             self._now + UNDO_TIMEOUT, lambda now: void(self.on(MoveEvent.UNDONE, now))

@@ -108,6 +108,8 @@ class FrameDispatcher:
                 if not self._moves.move.is_over:
                     return
             self._registry.confirmed(confirm.about)
+        elif confirm.type_code == Settle.CODE:
+            self._consumers.settled(link, confirm)
         elif confirm.type_code == Authenticate.CODE:
             self._on_authenticated(link, confirm, now)
 
@@ -139,6 +141,8 @@ class FrameDispatcher:
             expected = True
         elif problem.type_code == Barrier.CODE:
             expected = self._barrier_refused(problem, error, now)
+        elif problem.type_code == Settle.CODE and self._consumers.settle_refused(link, problem.about, error):
+            expected = True
         elif problem.type_code in (Credit.CODE, Settle.CODE) and problem.code is BusCode.UNKNOWN_SUBSCRIPTION:
             # The bus has ended the consumer meanwhile.
             expected = True
@@ -162,7 +166,10 @@ class FrameDispatcher:
         consumer = self._consumers.lost(link, problem) if problem.type_code == Consume.CODE else None
         if consumer is None:
             return self._registry.refused(problem.about, error)
-        self._registry.begin_again(consumer, link, now)
+        if consumer.ending:
+            self._registry.end(consumer.id)
+        else:
+            self._registry.begin_again(consumer, link, now)
         return True
 
     def _on_barrier(self, id: int, now: float) -> None:

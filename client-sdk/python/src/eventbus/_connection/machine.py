@@ -208,6 +208,7 @@ class Machine(ClientContext):
         was_over, link.over = link.over, True
         self.services.lost(link, now)
         self.calls.lost(link, now)
+        self.consumers.closed(link)
         self.left.discard(link)
         move = self.moves.move
         if move is not None and link is move.new and link is not self.current:

@@ -197,7 +197,7 @@ class Registry:
             registration.answer = None
             link = context.current
             stalled = link is not None and (link.paused or link.credit.received >= link.credit.limit)
-            if stalled or self._is_moving():
+            if stalled or self._is_moving() or registration.is_working:
                 registration.answer = context.timers.at(then + ANSWER_TIMEOUT, check)
                 return
             what = f"the bus did not answer for {registration.what} within {ANSWER_TIMEOUT:g} s"

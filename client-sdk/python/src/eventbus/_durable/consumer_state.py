@@ -1,41 +1,25 @@
 """A consumer of durable topics, over all connections of its client. Without I/O or a clock.
 
-What was fed once is not handled again, whichever connection brings it: ``covered`` grows only. So a reconnect and a
+What was fed once is not handled again, whichever connection brings it: ``covered`` is the last position that was fed, and
+grows only. So a reconnect and a
 move need no agreement with the bus. All positions are those of one creation of the journal.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 
-from .._api.durable import DurableCounters, Start, Truncated
+from .._api.durable import DurableCounters, Truncated
 from .._base.bus_link import BusLink
 from .._base.context import ClientContext
-from .._base.registration import Registration
 from .._wire.durable_frames import Consume, ConsumeMode, ConsumeStart, Feed, Settle, TruncatedReason
 from .._wire.durable_frames import Truncated as TruncatedFrame
 from .._wire.events import Event
-from .._wire.records import Unsubscribe, Welcome
+from .fed_consumer import ITEM_OVERHEAD, ConsumerSettings, FedConsumer
 from .feed_credit import FeedCredit
 
 #: Minimum time between two settlements, in seconds.
 SETTLE_INTERVAL = 0.1
-#: Bytes of memory that an item takes beside its events.
-ITEM_OVERHEAD = 256
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConsumerSettings:
-    """Settings of a consumer."""
-
-    #: Name of the durable subscription; empty for none.
-    name: str
-    filter: str
-    #: Name of the journal; empty for the only one with topics of the filter.
-    journal: str
-    start: Start
-    buffer_bytes: int
 
 
 class FedItem:
@@ -55,31 +39,19 @@ class FedItem:
         self.bytes = size + ITEM_OVERHEAD
 
 
-class ConsumerState(Registration):
+class ConsumerState(FedConsumer):
     """See the module."""
 
     def __init__(self, id: int, context: ClientContext, settings: ConsumerSettings) -> None:
         what = f"the durable subscription {settings.name}" if settings.name else f"the consumer of {settings.filter}"
-        super().__init__(id, what)
-        self.settings = settings
-        self._context = context
-        #: Journal, as the bus has found it.
-        self.journal = settings.journal
-        #: Creation of the journal that the positions are of; 0 while it is not known.
-        self.creation = 0
-        #: Number of times that it was another one than before.
+        super().__init__(id, context, settings, what)
+        #: Number of times that the creation of the journal was another one than before.
         self.generation = 0
-        #: Set when the application takes no more.
-        self.stopping = False
         #: Set once a bus has told where the consumer begins.
         self.known = False
-        #: Last position that was fed; 0 before the first.
-        self.covered = 0
         #: Position up to which everything is handled; 0 before the first.
         self.handled = 0
         self.received = self.duplicates = self.failed = 0
-        #: Bytes that were fed and are not handled.
-        self.queued_bytes = 0
         self._queue: deque[FedItem] = deque()
         # The item that the application is at.
         self._taken: FedItem | None = None
@@ -90,9 +62,6 @@ class ConsumerState(Registration):
         self._credits: dict[BusLink, FeedCredit] = {}
         # Connections over which frames of an earlier creation of the journal may come.
         self._outdated: set[BusLink] = set()
-        # The least limit of any Consume: the bus that answers was told as much or more. Credit that repeats a part of
-        # that does no harm; credit that was taken for granted would be awaited for ever.
-        self._granted = settings.buffer_bytes
         # Last position that the bus of the line was told as handled, and the time.
         self._settled = 0
         self._settled_at = float("-inf")
@@ -101,8 +70,6 @@ class ConsumerState(Registration):
     # ---- What the bus says
 
     def accepted(self, link: BusLink, journal: str, creation: int) -> Truncated | None:
-        """Records that a bus has accepted the consumer, and which journal it reads; its bytes count from here on. Returns
-        what the consumer does not get because the journal was deleted. ``creation``: 0 if the bus does not tell."""
         self.journal = journal
         told = None
         if creation:
@@ -132,13 +99,10 @@ class ConsumerState(Registration):
         return told if known else None
 
     def lost(self, link: BusLink) -> None:
-        """Records that a bus has ended the consumer."""
         self._outdated.discard(link)
         self._credits.pop(link, None)
 
     def fed(self, link: BusLink, feed: Feed, fresh: int, repeated: int, size: int) -> None:
-        """Takes a feed that was checked. ``fresh``: number of its new events; ``repeated``: of the others; ``size``: bytes
-        of the whole frame."""
         if link in self._outdated:
             return
         self.duplicates += repeated
@@ -154,7 +118,6 @@ class ConsumerState(Registration):
         self.settle_soon()
 
     def truncated(self, link: BusLink, frame: TruncatedFrame) -> Truncated | None:
-        """Takes events that do not come; returns what is new of them."""
         if link in self._outdated:
             return None
         self._begin(link, frame.first, 0)
@@ -213,7 +176,7 @@ class ConsumerState(Registration):
         """Raises the limits as far as there is room."""
         if self.stopping or self.ended:
             return
-        room = max(0, self.settings.buffer_bytes - self.queued_bytes)
+        room = self._room()
         for link, credit in list(self._credits.items()):
             if link.over or link.abandoned:
                 del self._credits[link]
@@ -248,7 +211,6 @@ class ConsumerState(Registration):
             self._grant()
 
     def stop(self) -> None:
-        """Drops what waits, because the application takes no more."""
         self.stopping = True
         self._clear()
         self.wake()
@@ -290,17 +252,12 @@ class ConsumerState(Registration):
 
     # ---- As a registration
 
-    def lacks(self, welcome: Welcome) -> str | None:
-        return None if welcome.durable else "durable topics"
-
     def begin_frame(self) -> bytes:
         settings = self.settings
         other_start, other = start, value = settings.start.kind, settings.start.value
         if not settings.name and self.known:
             # The bus remembers nothing.
             start, value = ConsumeStart.POSITION, self.covered + 1
-        limit = max(0, settings.buffer_bytes - self.queued_bytes)
-        self._granted = min(self._granted, limit)
         return Consume(
             self.id,
             settings.filter,
@@ -309,14 +266,11 @@ class ConsumerState(Registration):
             ConsumeMode.EXCLUSIVE,
             start,
             value,
-            limit,
+            self._ask(),
             self.creation,
             other_start,
             other,
         ).frame()
-
-    def end_frame(self) -> bytes:
-        return Unsubscribe(self.id).frame()
 
     def last_frames(self) -> bytes:
         return (self._settlement() if self._has_to_settle() else b"") + self.end_frame()

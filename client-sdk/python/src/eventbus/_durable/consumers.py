@@ -14,7 +14,7 @@ from .._wire.durable_frames import Feed, deliveries
 from .._wire.durable_frames import Truncated as TruncatedFrame
 from .._wire.events import DeliveryReader, Event, EventCursor
 from .._wire.records import BusCode, Confirm, Problem
-from .consumer_state import ConsumerState
+from .fed_consumer import FedConsumer
 
 #: Events that are decoded at once to check them.
 CHECK_RUN = 256
@@ -32,15 +32,18 @@ class Consumers:
         #: Events that were handled.
         self.received = 0
 
-    def _find(self, id: int) -> ConsumerState | None:
+    def _find(self, id: int) -> FedConsumer | None:
         """Returns a consumer; None if it has ended, and the frame was under way."""
         found = self._registrations.get(id)
-        return found if isinstance(found, ConsumerState) else None
+        return found if isinstance(found, FedConsumer) else None
 
     @property
     def bytes(self) -> int:
         """Returns the bytes that are received and not handled."""
-        return sum(r.queued_bytes for r in self._registrations.values() if isinstance(r, ConsumerState))
+        return sum(consumer.queued_bytes for consumer in self._consumers())
+
+    def _consumers(self) -> list[FedConsumer]:
+        return [found for found in self._registrations.values() if isinstance(found, FedConsumer)]
 
     def feed(self, link: BusLink, feed: Feed, size: int) -> None:
         """Handles a feed; ``size``: bytes of the whole frame. Raises Malformed."""
@@ -84,19 +87,39 @@ class Consumers:
         if told is not None:
             self._context.happenings.append(told)
 
+    def closed(self, link: BusLink) -> None:
+        """Handles the end of a connection."""
+        for consumer in self._consumers():
+            consumer.lost(link)
+
+    def leave(self, link: BusLink) -> None:
+        """Handles that the client is about to leave the bus of a connection."""
+        for consumer in self._consumers():
+            consumer.leave(link)
+
+    def settled(self, link: BusLink, confirm: Confirm) -> None:
+        """Handles the answer to a settlement that is stored."""
+        consumer = self._find(confirm.about)
+        if consumer is not None:
+            consumer.settled(link, confirm.position)
+
+    def settle_refused(self, link: BusLink, id: int, error: Callable[[], Error]) -> bool:
+        """Handles the refusal of a settlement; returns whether the application waits for it."""
+        consumer = self._find(id)
+        return consumer is not None and consumer.settle_refused(link, error)
+
     def postpone(self, error: Callable[[], Error]) -> bool:
         """Handles that the bus knows of no consumers: they stay, for another bus. Returns whether a call waited for one."""
         waited = False
-        for consumer in self._registrations.values():
-            if isinstance(consumer, ConsumerState):
-                consumer.settle()
-                for waiter in consumer.ready:
-                    waited |= not waiter.done()
-                    fail(waiter, error())
-                consumer.ready.clear()
+        for consumer in self._consumers():
+            consumer.settle()
+            for waiter in consumer.ready:
+                waited |= not waiter.done()
+                fail(waiter, error())
+            consumer.ready.clear()
         return waited
 
-    def lost(self, link: BusLink, problem: Problem) -> ConsumerState | None:
+    def lost(self, link: BusLink, problem: Problem) -> FedConsumer | None:
         """Returns the consumer that a bus has ended by a refusal, and that should ask again; None where that does not
         help."""
         consumer = self._find(problem.about)

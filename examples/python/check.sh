@@ -39,10 +39,14 @@ await() {
 export PYTHONDONTWRITEBYTECODE=1
 python="$work/venv/bin/python"
 
+(cd "$here" && "$python" -m unittest test_workers) 2>"$work/workers.err" || fail "the tests of workers"
+echo "check: workers: $(grep '^Ran ' "$work/workers.err"), without a bus"
+
 "$eventbus" version >/dev/null || fail "the eventbus command does not work: $eventbus"
 # Instead of the key in the user's home directory.
 (umask 077 && head -c 32 /dev/urandom >"$work/resume-key")
-"$eventbus" serve --host 127.0.0.1 --port 0 --set admin.enabled=false --set auth.resume-key-file="$work/resume-key" 2>"$work/bus.err" &
+"$eventbus" serve --host 127.0.0.1 --port 0 --set admin.enabled=false --set auth.resume-key-file="$work/resume-key" \
+  --set durable.directory="$work/data" --set 'durable.journals=jobs jobs.>' 2>"$work/bus.err" &
 pids+=($!)
 await "$work/bus.err" 'listens on ws://'
 url="$(sed -n 's/.*listens on \(ws:[^, ]*\).*/\1/p' "$work/bus.err" | head -n 1)"
@@ -102,6 +106,32 @@ ask() {
 ask java-asks-python GRÜSSE "$python" "$here/respond.py" --url "$url" capitals -- "$eventbus" request --url "$url" capitals grüße
 ask python-asks-java GRÜSSE "$eventbus" respond --url "$url" --exec 'tr s S | tr -d "\n"' shout \
   -- "$python" "$here/request.py" --url "$url" shout 'GRÜssE'
+
+# Two workers share the events of a queue, and end in order.
+workers=()
+for i in 1 2; do
+  "$python" "$here/work.py" --url "$url" --concurrency 4 shout 'jobs.>' >"$work/worker$i.out" 2>"$work/worker$i.err" &
+  workers+=($!)
+  pids+=($!)
+  await "$work/worker$i.err" 'works on'
+done
+timeout 60 "$eventbus" publish --url "$url" jobs.a <"$work/lines" 2>"$work/work-publisher.err" >/dev/null || fail "work: the publisher failed"
+for _ in $(seq 600); do
+  [ "$(cat "$work"/worker?.out | wc -l)" -lt 500 ] || break
+  sleep 0.1
+done
+kill "${workers[@]}"
+for pid in "${workers[@]}"; do wait "$pid" || fail "work: a worker failed"; done
+cat >"$work/shared.py" <<'EOF'
+import json, sys
+lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
+taken = [[json.loads(line) for line in open(path, encoding="utf-8")] for path in sys.argv[2:]]
+events = sorted((e for one in taken for e in one), key=lambda e: e["position"])
+assert [e["text"] for e in events] == [line.upper() for line in lines], f"{len(events)} events, or others"
+assert all(taken), "a worker got none"
+EOF
+"$python" "$work/shared.py" "$work/lines" "$work"/worker?.out 2>"$work/work-compare.err" || fail "work: not the same"
+echo "check: work: 500 events shared by two workers, each handled once"
 
 kit="$here/../../conformance/target/eventbus-conformance.jar"
 if [ -f "$kit" ]; then

@@ -26,9 +26,11 @@ from services import Services
 from wire import (
     BARRIER,
     CONFIRM,
+    CONSUME,
     DELIVER,
     DRAINED,
     ERRORS,
+    FEED,
     GAP,
     GAP_REASONS,
     HELLO,
@@ -39,12 +41,14 @@ from wire import (
     REGISTER,
     SUBPROTOCOL,
     SUBSCRIBE,
+    TRUNCATED,
     UNSUBSCRIBE,
     WELCOME,
     EventBusError,
     frame,
     frames,
 )
+from workers import Workers
 
 log = logging.getLogger("eventbus")
 
@@ -212,6 +216,7 @@ class EventBus:
         self._subscriptions = {}
         self._answers = {}  # (type code, id) -> future
         self._services = Services(self)
+        self._workers = Workers(self)
         self._streams = OrderedDict()  # (topic, producer) -> _Stream, the longest silent first
         self._ids = itertools.count(1)
         self._ready = asyncio.Event()
@@ -245,6 +250,7 @@ class EventBus:
         self._runner.cancel()
         await asyncio.gather(self._runner, return_exceptions=True)
         await self._services.close()
+        await self._workers.close()
 
     async def ended(self):
         """Waits until the client has ended; raises the reason, if close() was not called."""
@@ -317,6 +323,14 @@ class EventBus:
         `handler` gets an Invocation and returns bytes, or raises Rejected. It may be asynchronous.
         """
         return await self._services.serve(service, handler, concurrency)
+
+    async def work(self, name, filter, handler, start="NEW", concurrency=1, ack_seconds=30):
+        """Shares the stored events of a filter with the other workers of a name; returns the Worker once the bus has accepted it.
+
+        `handler` gets a Job; it may be asynchronous. When it returns, the job is done. After an exception it comes again, to
+        some worker, and after Reject never. `ack_seconds` is the time after which another worker gets a job that is not done.
+        """
+        return await self._workers.work(name, filter, handler, start, concurrency, ack_seconds)
 
     async def flush(self, seconds=30):
         """Returns when everything sent before has reached every bus concerned; raises TimeoutError after `seconds`."""
@@ -402,6 +416,8 @@ class EventBus:
                 await ws.send(frame(SUBSCRIBE, subscription.request()))
             for service in self._services.registrations():
                 await ws.send(frame(REGISTER, service))
+            for consume in self._workers.requests():
+                await ws.send(frame(CONSUME, consume))
             if self._producer not in (None, welcome["producer"]):
                 self._renumber()
             self._producer = welcome["producer"]
@@ -429,6 +445,7 @@ class EventBus:
                 answer.set_exception(EventBusError("DISCONNECTED", "the connection was lost; try again", True))
         self._answers.clear()
         self._services.disconnected()
+        self._workers.disconnected()
 
     def _end(self, error):
         if not self._ended.done():
@@ -484,6 +501,8 @@ class EventBus:
             elif type_code == CONFIRM and record["typeCode"] == PUBLISH:
                 self._settle(record["topic"], record["about"], None)
             elif type_code == CONFIRM:
+                if record["typeCode"] == CONSUME:
+                    self._workers.confirmed(record)
                 self._resolve(record["typeCode"], record["about"], None)
             elif type_code in (BARRIER, DRAINED):
                 self._resolve(type_code, record["id"], None)
@@ -491,6 +510,8 @@ class EventBus:
                 self._gap(record)
             elif type_code == PROBLEM:
                 self._problem(record)
+            elif type_code in (FEED, TRUNCATED):
+                await self._workers.handle(type_code, record)
             elif type_code >= INVOKE:
                 await self._services.handle(type_code, record)
 
@@ -518,6 +539,8 @@ class EventBus:
             self._settle(problem["topic"], problem["about"], error)
         elif (problem["typeCode"], problem["about"]) in self._answers:
             self._resolve(problem["typeCode"], problem["about"], error)
+        elif problem["typeCode"] == CONSUME:
+            self._workers.refused(problem["about"], error)
         else:
             log.warning("the bus reports %s", error)
             self._refusal = error

@@ -10,6 +10,7 @@ import fastavro.schema
 SUBPROTOCOL = "eventbus.v1.avro"
 HELLO, PUBLISH, SUBSCRIBE, DELIVER, UNSUBSCRIBE, WELCOME = 0, 1, 2, 4, 6, 7
 PROBLEM, CONFIRM, GAP, BARRIER, DRAINED = 8, 9, 10, 11, 12
+CONSUME, FEED, SETTLE, CREDIT, TRUNCATED = 16, 17, 18, 28, 37
 REGISTER, UNREGISTER, REQUEST, INVOKE, REPLY, FAILURE, CANCEL = range(20, 27)
 OVERFLOW = ("BLOCK", "DROP_OLDEST", "CONFLATE", "DISCONNECT")
 
@@ -45,6 +46,11 @@ SCHEMAS = {
     GAP: _schema("Gap"),
     BARRIER: _schema("Barrier"),
     DRAINED: _schema("Drained"),
+    CONSUME: _schema("Consume"),
+    FEED: _schema("Feed"),
+    SETTLE: _schema("Settle"),
+    CREDIT: _schema("Credit"),
+    TRUNCATED: _schema("Truncated"),
     REGISTER: _schema("Register"),
     UNREGISTER: _schema("Unregister"),
     REQUEST: _schema("Request"),
@@ -56,6 +62,8 @@ SCHEMAS = {
 FIELDS = {code: _fields(schema) for code, schema in SCHEMAS.items()}
 ERRORS = _names("Problem", "code")
 GAP_REASONS = _names("Gap", "reason")
+MODES, STARTS, OUTCOMES = _names("Consume", "mode"), _names("Consume", "start"), _names("Settle", "outcome")
+TRUNCATED_REASONS = _names("Truncated", "reason")
 FAILURES, EXECUTED = _names("Failure", "code"), _names("Failure", "executed")
 
 
@@ -79,10 +87,13 @@ def frame(type_code, record):
 def frames(message):
     """Yields the records of a message with their type codes, without those of unknown types."""
     stream = io.BytesIO(message)
-    while stream.tell() < len(message):
+    while (start := stream.tell()) < len(message):
         outer = fastavro.schemaless_reader(stream, _frame, None)
         if outer["typeCode"] in FIELDS:
-            yield outer["typeCode"], _record(outer["body"], FIELDS[outer["typeCode"]])
+            record = _record(outer["body"], FIELDS[outer["typeCode"]])
+            if outer["typeCode"] == FEED:
+                record["frameBytes"] = stream.tell() - start  # counts in the credit of its consumer
+            yield outer["typeCode"], record
 
 
 def _record(body, fields):

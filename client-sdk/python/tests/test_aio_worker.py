@@ -115,7 +115,10 @@ def test_an_event_is_done_when_the_handler_returns(waits: bool) -> None:
     run(test)
 
 
-def test_settlements_of_quick_handlers_are_joined() -> None:
+def test_settlements_of_quick_handlers_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Only the end of the handlers' work sends them, also on a slow machine.
+    monkeypatch.setattr(worker_state, "COLLECT", 3600)
+
     async def test(bus: Bus) -> None:
         bus.durable = True
         async with connect(bus) as client:
@@ -124,7 +127,7 @@ def test_settlements_of_quick_handlers_are_joined() -> None:
                 await bus.give(first, *[b"x"] * 64)
             await bus.until(lambda: len(settled(bus)) == 256)
             assert settled(bus) == list(range(1, 257))
-            assert len(bus.of(Settle)) < 128
+            assert len(bus.of(Settle)) < 64
 
     run(test)
 
@@ -179,8 +182,8 @@ def test_a_failure_is_logged_without_a_listener(caplog: pytest.LogCaptureFixture
         async with connect(bus) as client:
             await client.work("billing", handler=handle)
             await bus.give(1, b"x")
-            await bus.until(lambda: caplog.records)
-        assert "Worker(name='billing', filter='>'): a handler failed at Event(topic='a'" in caplog.text
+            text = "Worker(name='billing', filter='>'): a handler failed at Event(topic='a'"
+            await bus.until(lambda: text in caplog.text)
 
     with caplog.at_level(logging.WARNING, "eventbus"):
         run(test)
@@ -250,11 +253,11 @@ def test_handlers_that_never_wait_starve_nobody() -> None:
         got: list[int] = []
         async with connect(bus) as client:
             await client.work("billing", handler=lambda event, delivery: got.append(event.position))
-            await bus.give(1, *[b"x"] * 64)
+            await bus.give(1, *[b"x"] * 1000)
             await bus.until(lambda: got)
             await client.publish("b", b"y")
-            assert len(got) < 64
-            await bus.until(lambda: len(got) == 64)
+            assert len(got) < 1000
+            await bus.until(lambda: len(got) == 1000)
 
     run(test)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import time
@@ -45,7 +46,8 @@ def create_journal(admin: int) -> None:
 
 
 @pytest.fixture
-def buses(tmp_path: Path) -> Iterator[list[Process]]:
+def cluster(tmp_path: Path) -> Iterator[tuple[list[Process], int]]:
+    """Yields the buses, and the administration port of the first one."""
     *links, admin = free_ports(4)
     key = tmp_path / "key"
     key.write_bytes(os.urandom(32))
@@ -72,17 +74,21 @@ def buses(tmp_path: Path) -> Iterator[list[Process]]:
         for process in found:
             process.ready()
         create_journal(admin)
-        yield found
+        yield found, admin
     finally:
         for process in found:
             process.stop()
 
 
-def test_a_client_whose_bus_is_killed(buses: list[Process]) -> None:
+def test_a_client_whose_bus_is_killed_and_that_moves(cluster: tuple[list[Process], int]) -> None:
+    buses, admin = cluster
+
     async def main() -> None:
         handled: list[tuple[int, str]] = []
         read: list[tuple[int, str]] = []
-        kill, all_handled = asyncio.Event(), asyncio.Event()
+        worked: list[str] = []
+        kill, all_handled, all_worked = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        moved: list[eventbus.BusChanged] = []
 
         def handle(event: eventbus.Event) -> None:
             handled.append((event.position, event.text()))
@@ -90,6 +96,14 @@ def test_a_client_whose_bus_is_killed(buses: list[Process]) -> None:
                 kill.set()
             if event.position == COUNT:
                 all_handled.set()
+
+        async def work(event: eventbus.Event, delivery: eventbus.WorkDelivery) -> None:
+            worked.append(event.text())
+            if len(set(worked)) >= COUNT:
+                all_worked.set()
+            # Whether the bus has stored it is not known if the bus is killed.
+            with contextlib.suppress(eventbus.ConnectionLost):
+                await delivery.done_confirmed()
 
         async def kill_bus() -> None:
             await kill.wait()
@@ -102,6 +116,8 @@ def test_a_client_whose_bus_is_killed(buses: list[Process]) -> None:
             assert client.connection is not None
             assert client.connection.bus == "c"
             await client.durable("billing", "orders.>", start=Start.FIRST, handler=handle)
+            # Few at once, so that the bus is killed while it has some.
+            await client.work("share", "orders.>", start=Start.FIRST, handler=work, concurrency=4, max_unsettled=8)
             replay = await client.replay("orders.>", start=Start.FIRST)
 
             async def read_all() -> None:
@@ -117,6 +133,8 @@ def test_a_client_whose_bus_is_killed(buses: list[Process]) -> None:
                     batch = (client.publish("orders.1", str(n)) for n in range(first, first + 10))
                     stored += await asyncio.gather(*batch)
             await all_handled.wait()
+            # What the killed bus had given, and nobody has begun with, comes again.
+            await all_worked.wait()
             assert client.connection.bus != "c"
             # Of a frame that was sent again, and had been stored, only the last event is told its position.
             told = [n if p.repeated and p.position == 0 else p.position for n, p in enumerate(stored, 1)]
@@ -124,5 +142,17 @@ def test_a_client_whose_bus_is_killed(buses: list[Process]) -> None:
             expected = [(n, str(n)) for n in range(1, COUNT + 1)]
             assert handled == expected
             assert read == expected
+
+            # In a move what no handler has goes back, and what they have is settled at the old bus: nothing comes twice.
+            client.on_bus_changed(moved.append)
+            drained = asyncio.ensure_future(asyncio.to_thread(ask, admin, "PUT", f"/drains/{client.connection.bus}"))
+            more = [f"more {n}" for n in range(COUNT)]
+            for text in more:
+                await client.publish("orders.1", text)
+            while not moved or not set(more) <= set(worked):
+                await asyncio.sleep(0.01)
+            assert (await drained)[0] < 300
+            assert sorted(text for text in worked if text in more) == sorted(more)
+            assert [m.now.bus for m in moved] == [client.connection.bus]
 
     asyncio.run(asyncio.wait_for(main(), 240))

@@ -44,6 +44,13 @@ async def asyncio_face(bus: eventbus.EventBus) -> None:
         number = event.position
     bus.durable("billing", handler=print, on_truncated=lambda truncated: print(truncated.last))
     bus.on_consumer_error(lambda failed: print(failed.subscription.name, failed.pause))
+    async for delivery in bus.work("billing", max_unsettled=1):
+        await delivery.done_confirmed()
+        delivery.retry("1 s")  # type: ignore[arg-type]
+    worker: eventbus.Worker = await bus.work("billing", handler=lambda event, delivery: delivery.reject(event.text()))
+    number = worker.counters().late
+    bus.work("billing", handler=lambda event: print(event))  # type: ignore[arg-type, misc]
+    bus.on_worker_error(lambda failed: print(failed.worker.name, failed.attempt))
     bus.replay("a")  # type: ignore[call-arg]
     bus.replay("a", start="first")  # type: ignore[arg-type]
     bus.send("a", "x", expected=0)  # type: ignore[call-overload]
@@ -80,6 +87,9 @@ def sync_face(url: str, token: Any) -> None:
     for event in bus.durable("billing").events(timeout=1):
         print(event.position)
     bus.durable("billing", handler=print)  # type: ignore[call-arg]
+    for delivery in bus.work("billing"):
+        delivery.done_confirmed()
+    bus.work("billing", handler=lambda event, delivery: delivery.extend(), concurrency=8).unsubscribe(1)
     bus.request("s", 1, codec=numbers)
     bus.submit("s", "x", priority=eventbus.Priority.HIGH).result()
     eventbus.sync.connect(url, tokn="x")  # type: ignore[call-arg]

@@ -10,6 +10,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -22,6 +25,10 @@ public final class BusAnswers {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
   private static final Duration QUICK = Duration.ofSeconds(2);
   private static final Duration PATIENT = Duration.ofSeconds(60);
+
+  /** Figures of a durable subscription that are 0 when nothing is left but dead letters. */
+  private static final List<String> LEFT = List.of("lag", "inFlight", "waiting");
+
   private static final int OK = 200;
   private static final int ACCEPTED = 202;
 
@@ -101,6 +108,48 @@ public final class BusAnswers {
     return number(
         ask("GET", "/api/v1/journals/" + journal + "/cursors", QUICK)
             .map(answer -> find(answer.path("items"), subscription).path("settled")));
+  }
+
+  /**
+   * Returns the dead letters of a shared durable subscription of which nothing else is left: empty
+   * while something is not taken, in flight or waiting.
+   */
+  public Optional<List<DeadEvent>> drained(String journal, String subscription) {
+    String path = "/api/v1/journals/" + journal;
+    Optional<JsonNode> cursor =
+        ask("GET", path + "/cursors", QUICK)
+            .map(answer -> find(answer.path("items"), subscription))
+            .filter(found -> LEFT.stream().allMatch(name -> found.path(name).asLong(-1) == 0));
+    if (cursor.isEmpty()) {
+      return Optional.empty();
+    }
+    List<DeadEvent> dead = new ArrayList<>();
+    String next = path + "/dead?limit=1000&durable=" + subscription;
+    while (!next.isEmpty()) {
+      Optional<JsonNode> page = ask("GET", next, PATIENT);
+      if (page.isEmpty()) {
+        return Optional.empty();
+      }
+      page.get().path("items").forEach(item -> dead.add(DeadEvent.of(item)));
+      next = page.get().path("next").asText("");
+    }
+    return Optional.of(dead).filter(all -> all.size() == cursor.get().path("dead").asLong());
+  }
+
+  /**
+   * Dead letter.
+   *
+   * @param attempts deliveries without success
+   * @param time when it died
+   */
+  public record DeadEvent(long position, int attempts, String reason, Instant time) {
+    static DeadEvent of(JsonNode item) {
+      return new DeadEvent(
+          item.path("position").asLong(),
+          item.path("attempts").asInt(),
+          item.path("reason").asText(),
+          Instant.parse(item.path("time").asText()));
+    }
   }
 
   private static JsonNode find(JsonNode items, String name) {

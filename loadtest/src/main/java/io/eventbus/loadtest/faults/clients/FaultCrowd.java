@@ -1,8 +1,10 @@
 package io.eventbus.loadtest.faults.clients;
 
 import io.eventbus.loadtest.faults.history.Consumption.Settlement;
+import io.eventbus.loadtest.faults.history.WorkQueue.DeadLetter;
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -15,16 +17,21 @@ public final class FaultCrowd implements AutoCloseable {
   /** Names of the durable subscriptions. */
   public static final List<String> SUBSCRIPTIONS = List.of("everything", "named");
 
+  /** Names of the shared durable subscriptions. */
+  public static final List<String> QUEUES = WorkTopic.ALL.stream().map(WorkTopic::name).toList();
+
   private static final Duration END = Duration.ofSeconds(90);
   private static final int PLAIN = 4;
   private static final int NAMED = 3;
   private static final int CONTESTANTS = 3;
   private static final int CONSUMERS = 2;
+  private static final int WORKERS = 3;
   private static final long CONTEST_MILLIS = 40;
 
   private final Recorder recorder;
   private final List<FaultTask> publishers = new ArrayList<>();
   private final List<FaultTask> readers = new ArrayList<>();
+  private final List<QueueWorker> workers = new ArrayList<>();
 
   /**
    * Prepares them; starts nothing.
@@ -67,6 +74,13 @@ public final class FaultCrowd implements AutoCloseable {
                 random(seeds)));
       }
     }
+    for (WorkTopic topic : WorkTopic.ALL) {
+      for (int i = 0; i < WORKERS; i++) {
+        workers.add(
+            new QueueWorker(topic.name() + "-" + i, topic, from(urls, i), recorder, random(seeds)));
+      }
+    }
+    readers.addAll(workers);
   }
 
   private static String filter(String subscription) {
@@ -105,6 +119,27 @@ public final class FaultCrowd implements AutoCloseable {
   /** Ends the publishers when all that they have under way is answered. */
   public void stopPublishers() throws InterruptedException {
     end(publishers);
+  }
+
+  /** Asks the workers to do all that is left, and nothing else. */
+  public void drainQueues() {
+    workers.forEach(QueueWorker::drain);
+  }
+
+  /**
+   * Notes a dead letter of a shared durable subscription.
+   *
+   * @param attempts deliveries without success
+   * @param at the time when it died, by the clock of this machine
+   */
+  public void dead(String queue, long position, int attempts, String reason, Instant at) {
+    WorkTopic.ALL.stream()
+        .filter(topic -> topic.name().equals(queue))
+        .forEach(
+            topic ->
+                topic
+                    .record(recorder)
+                    .dead(new DeadLetter(position, attempts, reason, recorder.at(at))));
   }
 
   /** Returns the readers that have not come to a position. */

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.faults.clients;
 
+import io.eventbus.loadtest.faults.history.BusFault;
 import io.eventbus.loadtest.faults.history.ClientConnection;
 import io.eventbus.loadtest.faults.history.Consumption;
 import io.eventbus.loadtest.faults.history.Consumption.Delivery;
@@ -10,6 +11,9 @@ import io.eventbus.loadtest.faults.history.Publication;
 import io.eventbus.loadtest.faults.history.PublishAnswer;
 import io.eventbus.loadtest.faults.history.Reading;
 import io.eventbus.loadtest.faults.history.Sighting;
+import io.eventbus.loadtest.faults.history.WorkQueue;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -25,18 +29,25 @@ public final class Recorder {
   private final AtomicLong confirmed = new AtomicLong();
   private final AtomicLong lastConfirmed = new AtomicLong();
   private final AtomicLong moves = new AtomicLong();
+  private final AtomicLong late = new AtomicLong();
 
   // Guarded by this.
   private final List<ClientConnection> connections = new ArrayList<>();
   private final List<Publication> publications = new ArrayList<>();
   private final List<OpenReading> readings = new ArrayList<>();
   private final Map<String, OpenConsumption> consumptions = new TreeMap<>();
+  private final Map<String, OpenQueue> queues = new TreeMap<>();
   private final Set<String> forgotten = new HashSet<>();
   private final List<String> problems = new ArrayList<>();
 
   /** Returns the time of the run, in nanoseconds. */
   public long now() {
     return System.nanoTime() - origin;
+  }
+
+  /** Returns the time of the run at a time of the wall clock, about. */
+  long at(Instant time) {
+    return now() - Duration.between(time, Instant.now()).toNanos();
   }
 
   void published(Publication publication) {
@@ -60,6 +71,16 @@ public final class Recorder {
   /** Returns how often a client was moved to another bus. */
   public long moves() {
     return moves.get();
+  }
+
+  /** Counts settlements of workers that their connection did not live to see. */
+  void late(long settlements) {
+    late.addAndGet(settlements);
+  }
+
+  /** Returns the number of these settlements. */
+  public long late() {
+    return late.get();
   }
 
   synchronized void forgotten(String producer) {
@@ -99,13 +120,25 @@ public final class Recorder {
         name, key -> new OpenConsumption(key, FaultTopics.selectedBy(filter)));
   }
 
-  /** Returns all that was recorded. */
-  public synchronized History history(List<Reading> finals) {
+  /** Returns the record of a shared durable subscription. */
+  synchronized OpenQueue queue(String name, String filter, WorkQueue.Limits limits) {
+    return queues.computeIfAbsent(
+        name, key -> new OpenQueue(key, FaultTopics.selectedBy(filter), limits));
+  }
+
+  /**
+   * Returns all that was recorded.
+   *
+   * @param faults of the buses
+   */
+  public synchronized History history(List<Reading> finals, List<BusFault> faults) {
     return new History(
         connections,
         publications,
         readings.stream().map(OpenReading::reading).toList(),
         consumptions.values().stream().map(OpenConsumption::consumption).toList(),
+        queues.values().stream().map(OpenQueue::queue).toList(),
+        faults,
         finals,
         forgotten);
   }

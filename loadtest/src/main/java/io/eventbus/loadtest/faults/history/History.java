@@ -15,6 +15,8 @@ public record History(
     List<Publication> publications,
     List<Reading> readings,
     List<Consumption> consumptions,
+    List<WorkQueue> queues,
+    List<BusFault> faults,
     List<Reading> finals,
     Set<String> forgotten) {
   /** Copies the collections. */
@@ -23,6 +25,8 @@ public record History(
     publications = List.copyOf(publications);
     readings = List.copyOf(readings);
     consumptions = List.copyOf(consumptions);
+    queues = List.copyOf(queues);
+    faults = List.copyOf(faults);
     finals = List.copyOf(finals);
     forgotten = Set.copyOf(forgotten);
   }

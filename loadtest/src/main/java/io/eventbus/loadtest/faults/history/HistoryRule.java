@@ -18,8 +18,16 @@ public enum HistoryRule {
   LATER_IS_BEHIND,
   /** An event with an expectation follows the event that it expected. */
   EXPECTATION_HOLDS,
-  /** A durable subscription gets each event of its topics, or is told. */
+  /** A durable subscription gets each event of its topics, or is told; a worker has it done. */
   DELIVERED_AT_LEAST_ONCE,
   /** An event whose settlement was confirmed does not come again. */
-  SETTLED_NEVER_AGAIN
+  SETTLED_NEVER_AGAIN,
+  /** A worker gets what another one had only after that has settled or lost it. */
+  REDELIVERY_HAS_CAUSE,
+  /** Attempts of an event rise up to the maximum, but for what was given back in order. */
+  ATTEMPTS_RISE,
+  /** A dead letter was rejected, or all of its attempts have failed. */
+  DEAD_HAS_REASON,
+  /** An event that is to be tried again later does not come before that. */
+  RETRY_WAITS
 }

@@ -40,6 +40,7 @@ public record HistoryVerdict(Map<HistoryRule, Long> counts, List<String> texts) 
     PublicationRules.check(history, log, findings);
     ReadingRules.check(history, log, findings);
     ConsumptionRules.check(history, log, findings);
+    WorkRules.check(history, log, findings);
     return findings.verdict();
   }
 }

@@ -61,6 +61,9 @@ final class PublicationRules {
     for (Consumption consumption : history.consumptions()) {
       consumption.delivered().forEach(d -> refused(refused.get(d.seen().event()), d.seen()));
     }
+    for (WorkQueue queue : history.queues()) {
+      queue.deliveries().forEach(d -> refused(refused.get(d.seen().event()), d.seen()));
+    }
   }
 
   private void refused(@Nullable Publication publication, Object where) {

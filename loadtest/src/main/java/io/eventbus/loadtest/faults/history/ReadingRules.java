@@ -23,6 +23,9 @@ final class ReadingRules {
     for (Consumption consumption : history.consumptions()) {
       consumption.delivered().forEach(delivery -> rules.stored(delivery.seen()));
     }
+    for (WorkQueue queue : history.queues()) {
+      queue.deliveries().forEach(delivery -> rules.stored(delivery.seen()));
+    }
   }
 
   private void stored(Sighting seen) {

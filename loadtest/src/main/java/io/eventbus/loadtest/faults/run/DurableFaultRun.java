@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.faults.run;
 
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.faults.buses.BusAnswers.DeadEvent;
 import io.eventbus.loadtest.faults.buses.FaultBus;
 import io.eventbus.loadtest.faults.buses.FaultBuses;
 import io.eventbus.loadtest.faults.buses.StoredRows;
@@ -9,9 +10,9 @@ import io.eventbus.loadtest.faults.clients.FaultTopics;
 import io.eventbus.loadtest.faults.clients.FinalReader;
 import io.eventbus.loadtest.faults.clients.Probe;
 import io.eventbus.loadtest.faults.clients.Recorder;
+import io.eventbus.loadtest.faults.history.BusFault;
 import io.eventbus.loadtest.faults.history.History;
 import io.eventbus.loadtest.faults.history.HistoryVerdict;
-import io.eventbus.loadtest.faults.history.PublishAnswer;
 import io.eventbus.loadtest.faults.history.Reading;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -95,6 +96,7 @@ public final class DurableFaultRun {
         serveAgain();
         crowd.stopPublishers();
         awaitReaders(crowd, awaitSameEnd());
+        drainQueues(crowd);
       } finally {
         poll.stop();
       }
@@ -165,6 +167,25 @@ public final class DurableFaultRun {
     }
   }
 
+  private void drainQueues(FaultCrowd crowd) {
+    crowd.drainQueues();
+    BusesAsked asked = new BusesAsked(buses);
+    for (String queue : FaultCrowd.QUEUES) {
+      List<DeadEvent> dead = new ArrayList<>();
+      if (!FaultBuses.await(
+          () -> {
+            Optional<List<DeadEvent>> found = asked.drained(queue);
+            found.ifPresent(dead::addAll);
+            return found.isPresent();
+          },
+          SERVED)) {
+        recorder.problem("work queue " + queue + " is not empty after a minute");
+      }
+      dead.forEach(
+          each -> crowd.dead(queue, each.position(), each.attempts(), each.reason(), each.time()));
+    }
+  }
+
   private List<Reading> finalReads(long last) throws InterruptedException {
     List<Reading> finals = new ArrayList<>();
     for (FaultBus bus : buses.all()) {
@@ -209,11 +230,21 @@ public final class DurableFaultRun {
     recorder.problem("the buses never ended with the same last entry");
   }
 
+  private List<BusFault> faults() {
+    return diary.windows().stream()
+        .flatMap(
+            window ->
+                window.buses().stream().map(bus -> new BusFault(bus, window.begin(), window.end())))
+        .toList();
+  }
+
   private DurableFaultResult result(List<Reading> finals) {
-    History history = recorder.history(finals);
+    History history = recorder.history(finals, faults());
     HistoryVerdict verdict =
         finals.isEmpty() ? new HistoryVerdict(Map.of(), List.of()) : HistoryVerdict.of(history);
-    count(history);
+    figures.putAll(HistoryFigures.of(history));
+    figures.put("moves of clients", recorder.moves());
+    figures.put("work: settlements too late", recorder.late());
     List<String> problems = new ArrayList<>(recorder.problems());
     if (finals.isEmpty()) {
       problems.add("nothing was judged, because no bus was read at the end");
@@ -226,35 +257,5 @@ public final class DurableFaultRun {
         verdict,
         problems,
         diary.lines());
-  }
-
-  private void count(History history) {
-    history
-        .publications()
-        .forEach(
-            publication -> {
-              String kind =
-                  publication.answer() instanceof PublishAnswer.Stored
-                      ? "confirmed"
-                      : publication.answer() instanceof PublishAnswer.Refused refused
-                          ? "refused " + refused.code()
-                          : "unknown " + ((PublishAnswer.Unknown) publication.answer()).why();
-              figures.merge(kind, 1L, Long::sum);
-            });
-    figures.put("publications", (long) history.publications().size());
-    figures.put(
-        "events read",
-        history.readings().stream().mapToLong(reading -> reading.seen().size()).sum());
-    figures.put("readings", (long) history.readings().size());
-    figures.put(
-        "events of durable subscriptions",
-        history.consumptions().stream().mapToLong(c -> c.delivered().size()).sum());
-    figures.put(
-        "settlements told",
-        history.consumptions().stream().mapToLong(c -> c.settlements().size()).sum());
-    figures.put("moves of clients", recorder.moves());
-    figures.put("forgotten producers", (long) history.forgotten().size());
-    figures.put(
-        "events stored", history.finals().stream().mapToLong(r -> r.seen().size()).max().orElse(0));
   }
 }

@@ -90,6 +90,8 @@ class HistoryVerdictTest {
             List.of(
                 new Consumption(
                     "durable", Set.of("t2", "contest"), 1, delivered, deliveredCuts, settlements)),
+            List.of(),
+            List.of(),
             List.of(
                 new Reading("bus-1", ALL, 1, first, List.of()),
                 new Reading("bus-2", ALL, 1, second, secondCuts)),
@@ -329,7 +331,9 @@ class HistoryVerdictTest {
     assertThatThrownBy(
             () ->
                 HistoryVerdict.of(
-                    new History(List.of(), List.of(), List.of(), List.of(), List.of(), Set.of())))
+                    new History(
+                        List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(),
+                        Set.of())))
         .hasMessage("finals: none (expected: a final read of each bus)");
   }
 

@@ -45,7 +45,15 @@ class FaultGapsTest {
 
   private FaultGaps gaps(FaultWindow... windows) {
     return FaultGaps.of(
-        new History(connections, publications, List.of(), List.of(), List.of(), Set.of()),
+        new History(
+            connections,
+            publications,
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of(),
+            Set.of()),
         List.of(windows));
   }
 

@@ -6,6 +6,8 @@ import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Start;
 import io.eventbus.client.Truncated;
 import io.eventbus.loadtest.faults.clients.Recorder.OpenConsumption;
+import io.eventbus.loadtest.faults.history.ConsumerLoss;
+import io.eventbus.loadtest.faults.history.Consumption.Delivery;
 import io.eventbus.loadtest.faults.history.Sighting;
 import java.net.URI;
 import java.util.List;
@@ -45,15 +47,27 @@ final class DurableConsumer extends FaultTask {
 
   @Override
   void work() throws InterruptedException {
-    try (FaultClient client = new FaultClient(name(), urls, recorder())) {
+    OpenConsumption consumption = recorder().consumption(subscription, filter);
+    FaultClient.Watch watch =
+        new FaultClient.Watch() {
+          @Override
+          public void lost() {
+            DurableConsumer.this.lost(consumption, ConsumerLoss.Kind.TOLD);
+          }
+        };
+    try (FaultClient client = new FaultClient(name(), urls, recorder(), watch)) {
       while (!isStopped()) {
-        consume(client);
+        consume(client, consumption);
       }
     }
   }
 
-  private void consume(FaultClient client) throws InterruptedException {
-    OpenConsumption consumption = recorder().consumption(subscription, filter);
+  private void lost(OpenConsumption consumption, ConsumerLoss.Kind kind) {
+    consumption.lost(new ConsumerLoss(name(), kind, recorder().now()));
+  }
+
+  private void consume(FaultClient client, OpenConsumption consumption)
+      throws InterruptedException {
     DurableSubscription consumer =
         client
             .get()
@@ -68,6 +82,7 @@ final class DurableConsumer extends FaultTask {
         && !consumer.ready().toCompletableFuture().isCompletedExceptionally()) {
       pause(CHECK_MILLIS);
     }
+    lost(consumption, ConsumerLoss.Kind.END);
     if (random.nextInt(3) == 0 && !isStopped()) {
       client.renew();
       return;
@@ -93,9 +108,9 @@ final class DurableConsumer extends FaultTask {
 
     @Override
     public void onEvent(ReceivedEvent event) {
-      consumption.delivered(
-          consumer,
-          new Sighting(event.position(), EventText.name(event), recorder().now(), client.where()));
+      Sighting seen =
+          new Sighting(event.position(), EventText.name(event), recorder().now(), client.where());
+      consumption.delivered(new Delivery(name(), client.bus(), consumer, seen));
     }
 
     @Override

@@ -1,12 +1,12 @@
 package io.eventbus.loadtest.faults.clients;
 
+import io.eventbus.loadtest.faults.history.ConsumerLoss;
 import io.eventbus.loadtest.faults.history.Cut;
 import io.eventbus.loadtest.faults.history.Sighting;
 import io.eventbus.loadtest.faults.history.WorkQueue;
 import io.eventbus.loadtest.faults.history.WorkQueue.Answer;
 import io.eventbus.loadtest.faults.history.WorkQueue.DeadLetter;
 import io.eventbus.loadtest.faults.history.WorkQueue.Delivery;
-import io.eventbus.loadtest.faults.history.WorkQueue.Loss;
 import io.eventbus.loadtest.faults.history.WorkQueue.Outcome;
 import io.eventbus.loadtest.faults.history.WorkQueue.Settlement;
 import io.eventbus.loadtest.faults.history.WorkQueue.Worker;
@@ -23,7 +23,7 @@ final class OpenQueue {
 
   // Guarded by this.
   private final List<OpenWork> work = new ArrayList<>();
-  private final List<Loss> losses = new ArrayList<>();
+  private final List<ConsumerLoss> losses = new ArrayList<>();
   private final List<Cut> cuts = new ArrayList<>();
   private final List<DeadLetter> dead = new ArrayList<>();
 
@@ -40,7 +40,7 @@ final class OpenQueue {
     return delivery;
   }
 
-  synchronized void lost(Loss loss) {
+  synchronized void lost(ConsumerLoss loss) {
     losses.add(loss);
   }
 

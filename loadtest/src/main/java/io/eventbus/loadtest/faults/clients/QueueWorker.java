@@ -5,10 +5,9 @@ import io.eventbus.client.Start;
 import io.eventbus.client.Truncated;
 import io.eventbus.client.WorkDelivery;
 import io.eventbus.client.Worker;
+import io.eventbus.loadtest.faults.history.ConsumerLoss;
 import io.eventbus.loadtest.faults.history.Sighting;
 import io.eventbus.loadtest.faults.history.WorkQueue;
-import io.eventbus.loadtest.faults.history.WorkQueue.Loss;
-import io.eventbus.loadtest.faults.history.WorkQueue.LossKind;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -56,7 +55,7 @@ final class QueueWorker extends FaultTask {
       while (!isStopped()) {
         consume(client, paths);
       }
-      lost(LossKind.END);
+      lost(ConsumerLoss.Kind.END);
     } finally {
       paths.forEach(CutPath::close);
     }
@@ -102,18 +101,18 @@ final class QueueWorker extends FaultTask {
     switch (random.nextInt(3)) {
       case 0 -> {
         if (paths.stream().anyMatch(CutPath::isOpen)) {
-          lost(LossKind.CUT);
+          lost(ConsumerLoss.Kind.CUT);
           client.cutting();
           paths.forEach(CutPath::cut);
         }
         return false;
       }
       case 1 -> {
-        lost(LossKind.END);
+        lost(ConsumerLoss.Kind.END);
         client.renew();
       }
       default -> {
-        lost(LossKind.END);
+        lost(ConsumerLoss.Kind.END);
         try {
           worker.unsubscribe().toCompletableFuture().get(END_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException e) {
@@ -125,14 +124,14 @@ final class QueueWorker extends FaultTask {
     return true;
   }
 
-  private void lost(LossKind kind) {
-    queue.lost(new Loss(name(), kind, recorder().now()));
+  private void lost(ConsumerLoss.Kind kind) {
+    queue.lost(new ConsumerLoss(name(), kind, recorder().now()));
   }
 
   private final class Watch implements FaultClient.Watch {
     @Override
     public void lost() {
-      QueueWorker.this.lost(LossKind.TOLD);
+      QueueWorker.this.lost(ConsumerLoss.Kind.TOLD);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.eventbus.loadtest.faults.clients;
 
 import io.eventbus.loadtest.faults.history.BusFault;
 import io.eventbus.loadtest.faults.history.ClientConnection;
+import io.eventbus.loadtest.faults.history.ConsumerLoss;
 import io.eventbus.loadtest.faults.history.Consumption;
 import io.eventbus.loadtest.faults.history.Consumption.Delivery;
 import io.eventbus.loadtest.faults.history.Consumption.Settlement;
@@ -186,14 +187,19 @@ public final class Recorder {
     private final List<Delivery> delivered = Collections.synchronizedList(new ArrayList<>());
     private final List<Cut> cuts = Collections.synchronizedList(new ArrayList<>());
     private final List<Settlement> settlements = Collections.synchronizedList(new ArrayList<>());
+    private final List<ConsumerLoss> losses = Collections.synchronizedList(new ArrayList<>());
 
     private OpenConsumption(String name, Set<String> topics) {
       this.name = name;
       this.topics = topics;
     }
 
-    void delivered(String consumer, Sighting seen) {
-      delivered.add(new Delivery(consumer, seen));
+    void delivered(Delivery delivery) {
+      delivered.add(delivery);
+    }
+
+    void lost(ConsumerLoss loss) {
+      losses.add(loss);
     }
 
     void cut(Cut cut) {
@@ -207,7 +213,9 @@ public final class Recorder {
     private Consumption consumption() {
       synchronized (delivered) {
         synchronized (settlements) {
-          return new Consumption(name, topics, 1, delivered, cuts, settlements);
+          synchronized (losses) {
+            return new Consumption(name, topics, 1, delivered, cuts, settlements, losses);
+          }
         }
       }
     }

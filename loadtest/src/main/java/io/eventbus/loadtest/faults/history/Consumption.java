@@ -11,6 +11,7 @@ import java.util.Set;
  * @param delivered in the order of time for each consumer; {@code where} begins with the consumer
  * @param cuts what its consumers were told not to get
  * @param settlements what was confirmed as settled, in any order
+ * @param losses of its consumers, in any order
  */
 public record Consumption(
     String subscription,
@@ -18,21 +19,25 @@ public record Consumption(
     long from,
     List<Delivery> delivered,
     List<Cut> cuts,
-    List<Settlement> settlements) {
+    List<Settlement> settlements,
+    List<ConsumerLoss> losses) {
   /** Copies the collections. */
   public Consumption {
     topics = Set.copyOf(topics);
     delivered = List.copyOf(delivered);
     cuts = List.copyOf(cuts);
     settlements = List.copyOf(settlements);
+    losses = List.copyOf(losses);
   }
 
   /**
    * Event that a consumer handled.
    *
+   * @param client of the consumer
+   * @param bus to which that is connected
    * @param consumer which gets each event once
    */
-  public record Delivery(String consumer, Sighting seen) {}
+  public record Delivery(String client, String bus, String consumer, Sighting seen) {}
 
   /**
    * Confirmed settlement.

@@ -28,6 +28,7 @@ final class ConsumptionRules {
       rules.order();
       rules.atLeastOnce();
       rules.settled();
+      rules.oneAtATime(history);
     }
   }
 
@@ -59,11 +60,38 @@ final class ConsumptionRules {
     }
   }
 
+  private List<Delivery> byTime() {
+    return consumption.delivered().stream()
+        .sorted(Comparator.comparingLong(delivery -> delivery.seen().at()))
+        .toList();
+  }
+
+  /**
+   * Finds a consumer that gets an event though another one is active. Only an event tells that
+   * which was published when the other had got one: earlier ones may wait in a client for long.
+   */
+  private void oneAtATime(History history) {
+    Map<EventName, Long> published = history.published();
+    ConsumerLosses losses = new ConsumerLosses(consumption.losses(), history.faults());
+    @Nullable Delivery active = null;
+    for (Delivery next : byTime()) {
+      long sent = published.getOrDefault(next.seen().event(), 0L);
+      if (active == null || active.client().equals(next.client())) {
+        active = next;
+      } else if (sent > active.seen().at()) {
+        long since = published.getOrDefault(active.seen().event(), 0L);
+        if (!losses.any(active.client(), active.bus(), since, next.seen().at())) {
+          findings.add(
+              HistoryRule.ONE_CONSUMER_AT_A_TIME,
+              name() + next.seen() + ", when another one was active: " + active.seen());
+        }
+        active = next;
+      }
+    }
+  }
+
   private void settled() {
-    List<Delivery> delivered =
-        consumption.delivered().stream()
-            .sorted(Comparator.comparingLong(delivery -> delivery.seen().at()))
-            .toList();
+    List<Delivery> delivered = byTime();
     List<Settlement> settlements =
         consumption.settlements().stream()
             .sorted(Comparator.comparingLong(Settlement::at))

@@ -1,6 +1,8 @@
 package io.eventbus.loadtest.faults.history;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -29,5 +31,14 @@ public record History(
     faults = List.copyOf(faults);
     finals = List.copyOf(finals);
     forgotten = Set.copyOf(forgotten);
+  }
+
+  /** Returns the time before the first call that published each event. */
+  Map<EventName, Long> published() {
+    Map<EventName, Long> published = new HashMap<>();
+    for (Publication publication : publications) {
+      published.merge(publication.event(), publication.called(), Math::min);
+    }
+    return published;
   }
 }

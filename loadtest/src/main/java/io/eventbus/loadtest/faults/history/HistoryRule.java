@@ -22,6 +22,8 @@ public enum HistoryRule {
   DELIVERED_AT_LEAST_ONCE,
   /** An event whose settlement was confirmed does not come again. */
   SETTLED_NEVER_AGAIN,
+  /** A durable subscription that is not shared has one consumer at a time. */
+  ONE_CONSUMER_AT_A_TIME,
   /** A worker gets what another one had only after that has settled or lost it. */
   REDELIVERY_HAS_CAUSE,
   /** Attempts of an event rise up to the maximum, but for what was given back in order. */

@@ -19,7 +19,7 @@ public record WorkQueue(
     Set<String> topics,
     Limits limits,
     List<Delivery> deliveries,
-    List<Loss> losses,
+    List<ConsumerLoss> losses,
     List<Cut> cuts,
     List<DeadLetter> dead) {
   /** Copies the collections. */
@@ -102,19 +102,6 @@ public record WorkQueue(
     public String toString() {
       return String.format("%s at %.3f s, %s", outcome, called / 1e9, answer);
     }
-  }
-
-  /** Loss of what a worker had and had not settled. */
-  public record Loss(String client, LossKind kind, long at) {}
-
-  /** Kind of a loss. */
-  public enum LossKind {
-    /** The client cuts its connection; the time is before that. */
-    CUT,
-    /** The worker ends in order, which is no attempt; the time is before that. */
-    END,
-    /** The client is told that its connection or its consumer has ended, perhaps later. */
-    TOLD
   }
 
   /**

@@ -21,7 +21,7 @@ final class WorkRules {
   private final WorkQueue queue;
   private final FinalLog log;
   private final Findings findings;
-  private final WorkLosses losses;
+  private final ConsumerLosses losses;
   private final Map<EventName, Long> published;
   private final Map<Long, List<Delivery>> byPosition = new HashMap<>();
   private final Map<Long, DeadLetter> dead = new HashMap<>();
@@ -36,7 +36,7 @@ final class WorkRules {
     this.log = log;
     this.findings = findings;
     this.published = published;
-    losses = new WorkLosses(queue.losses(), history.faults());
+    losses = new ConsumerLosses(queue.losses(), history.faults());
     for (Delivery delivery : queue.deliveries()) {
       byPosition
           .computeIfAbsent(delivery.seen().position(), key -> new ArrayList<>(1))
@@ -47,10 +47,7 @@ final class WorkRules {
   }
 
   static void check(History history, FinalLog log, Findings findings) {
-    Map<EventName, Long> published = new HashMap<>();
-    for (Publication publication : history.publications()) {
-      published.merge(publication.event(), publication.called(), Math::min);
-    }
+    Map<EventName, Long> published = history.published();
     for (WorkQueue queue : history.queues()) {
       WorkRules rules = new WorkRules(queue, history, published, log, findings);
       for (long position : log.positions()) {
@@ -131,8 +128,7 @@ final class WorkRules {
       add(HistoryRule.RETRY_WAITS, text);
     }
     if (next.attempt() == before.attempt()) {
-      if (!before.has(Outcome.RELEASE)
-          && !losses.anyInOrder(before.worker(), step.since(), next.seen().at())) {
+      if (!step.mayBeGivenBack(next.seen().at())) {
         add(HistoryRule.ATTEMPTS_RISE, text);
       }
     } else {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param since that time
  */
-record WorkStep(Delivery delivery, long since, WorkQueue queue, WorkLosses losses) {
+record WorkStep(Delivery delivery, long since, WorkQueue queue, ConsumerLosses losses) {
   /**
    * Time by which a retry may be early: buses measure it in whole milliseconds of the wall clock,
    * which the machine sets right while it runs.
@@ -26,7 +26,14 @@ record WorkStep(Delivery delivery, long since, WorkQueue queue, WorkLosses losse
 
   /** Returns whether the worker may have lost the event, whatever it has settled. */
   private boolean isLost(long at) {
-    return at - since >= queue.limits().ackNanos() || losses.any(delivery.worker(), since, at);
+    return at - since >= queue.limits().ackNanos()
+        || losses.any(delivery.worker().client(), delivery.worker().bus(), since, at);
+  }
+
+  /** Returns whether the event may come again without an attempt that has failed. */
+  boolean mayBeGivenBack(long at) {
+    return delivery.has(Outcome.RELEASE)
+        || losses.anyInOrder(delivery.worker().client(), delivery.worker().bus(), since, at);
   }
 
   /** Returns whether the event would come again before the worker has wanted it to. */

@@ -36,6 +36,8 @@ class HistoryVerdictTest {
   private final List<Delivery> delivered = new ArrayList<>();
   private final List<Cut> deliveredCuts = new ArrayList<>();
   private final List<Settlement> settlements = new ArrayList<>();
+  private final List<ConsumerLoss> losses = new ArrayList<>();
+  private final List<BusFault> faults = new ArrayList<>();
   private final List<Sighting> first = new ArrayList<>();
   private final List<Sighting> second = new ArrayList<>();
   private final List<Cut> secondCuts = new ArrayList<>();
@@ -60,7 +62,7 @@ class HistoryVerdictTest {
       if (event.topic().equals("t1")) {
         read.add(seen(position, "reader"));
       } else {
-        delivered.add(new Delivery("c1", seen(position, "c1")));
+        delivered.add(delivery("c1", seen(position, "c1")));
       }
     }
     // A contest that was lost, a failed one, and one that nobody knows the end of.
@@ -73,8 +75,12 @@ class HistoryVerdictTest {
             unknown, Publication.NOTHING, 600, 990, new PublishAnswer.Unknown("TimedOut")));
     settlements.add(new Settlement(5, 5_500));
     // What was not settled comes again, to the next consumer.
-    delivered.add(new Delivery("c2", new Sighting(6, log.get(5), 9_000, "c2")));
-    delivered.add(new Delivery("c2", new Sighting(8, log.get(7), 9_100, "c2")));
+    delivered.add(delivery("c2", new Sighting(6, log.get(5), 9_000, "c2")));
+    delivered.add(delivery("c2", new Sighting(8, log.get(7), 9_100, "c2")));
+  }
+
+  private static Delivery delivery(String consumer, Sighting seen) {
+    return new Delivery(consumer, "bus of " + consumer, consumer, seen);
   }
 
   private Sighting seen(long position, String where) {
@@ -89,9 +95,15 @@ class HistoryVerdictTest {
             List.of(new Reading("reader", Set.of("t1"), 1, read, readCuts)),
             List.of(
                 new Consumption(
-                    "durable", Set.of("t2", "contest"), 1, delivered, deliveredCuts, settlements)),
+                    "durable",
+                    Set.of("t2", "contest"),
+                    1,
+                    delivered,
+                    deliveredCuts,
+                    settlements,
+                    losses)),
             List.of(),
-            List.of(),
+            faults,
             List.of(
                 new Reading("bus-1", ALL, 1, first, List.of()),
                 new Reading("bus-2", ALL, 1, second, secondCuts)),
@@ -202,7 +214,7 @@ class HistoryVerdictTest {
     EventName again = new EventName("b", "t2", 3);
     first.add(new Sighting(9, again, 0, "bus-1"));
     second.add(new Sighting(9, again, 0, "bus-2"));
-    delivered.add(new Delivery("c2", new Sighting(9, again, 9_200, "c2")));
+    delivered.add(delivery("c2", new Sighting(9, again, 9_200, "c2")));
     broken(HistoryRule.PRODUCER_ORDER);
     forgotten = Set.of("b");
     assertThat(verdict().texts()).isEmpty();
@@ -216,8 +228,8 @@ class HistoryVerdictTest {
       bus.add(new Sighting(9, early, 0, "bus"));
       bus.add(new Sighting(10, late, 0, "bus"));
     }
-    delivered.add(new Delivery("c2", new Sighting(9, early, 9_200, "c2")));
-    delivered.add(new Delivery("c2", new Sighting(10, late, 9_300, "c2")));
+    delivered.add(delivery("c2", new Sighting(9, early, 9_200, "c2")));
+    delivered.add(delivery("c2", new Sighting(10, late, 9_300, "c2")));
     broken(HistoryRule.PRODUCER_ORDER);
   }
 
@@ -235,7 +247,7 @@ class HistoryVerdictTest {
 
   @Test
   void aDeliveryOfWhatIsNotStoredIsFound() {
-    delivered.add(new Delivery("c2", new Sighting(9, new EventName("c", "t2", 1), 9_200, "c2")));
+    delivered.add(delivery("c2", new Sighting(9, new EventName("c", "t2", 1), 9_200, "c2")));
     broken(HistoryRule.READ_IS_STORED);
   }
 
@@ -271,7 +283,7 @@ class HistoryVerdictTest {
     for (List<Sighting> bus : List.of(first, second)) {
       bus.add(new Sighting(9, winner, 0, "bus"));
     }
-    delivered.add(new Delivery("c2", new Sighting(9, winner, 9_200, "c2")));
+    delivered.add(delivery("c2", new Sighting(9, winner, 9_200, "c2")));
     broken(HistoryRule.EXPECTATION_HOLDS);
   }
 
@@ -305,8 +317,29 @@ class HistoryVerdictTest {
 
   @Test
   void aConsumerThatGoesBackIsFound() {
-    delivered.add(new Delivery("c2", new Sighting(6, log.get(5), 9_200, "c2")));
+    delivered.add(delivery("c2", new Sighting(6, log.get(5), 9_200, "c2")));
     broken(HistoryRule.READ_IN_ORDER);
+  }
+
+  @Test
+  void aSecondConsumerBesideAnActiveOneIsFound() {
+    // Position 8 is published at 800.
+    delivered.add(delivery("c0", new Sighting(1, log.get(0), 799, "c0")));
+    delivered.add(delivery("c2", new Sighting(8, log.get(7), 801, "c2")));
+    delivered.removeIf(delivery -> delivery.seen().at() > 801);
+    deliveredCuts.add(new Cut(2, 6, "EXPIRED"));
+    broken(HistoryRule.ONE_CONSUMER_AT_A_TIME);
+    losses.add(new ConsumerLoss("c0", ConsumerLoss.Kind.END, 800));
+    assertThat(verdict().texts()).isEmpty();
+    losses.clear();
+    faults.add(new BusFault("bus of c0", 790, 795));
+    assertThat(verdict().texts()).isEmpty();
+  }
+
+  @Test
+  void anEventThatHasWaitedForItsConsumerIsGood() {
+    delivered.add(delivery("c3", new Sighting(8, log.get(7), 8_999, "c3")));
+    assertThat(verdict().texts()).isEmpty();
   }
 
   @Test

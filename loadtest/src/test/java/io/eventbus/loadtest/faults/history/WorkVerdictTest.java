@@ -6,8 +6,6 @@ import io.eventbus.loadtest.faults.history.WorkQueue.Answer;
 import io.eventbus.loadtest.faults.history.WorkQueue.DeadLetter;
 import io.eventbus.loadtest.faults.history.WorkQueue.Delivery;
 import io.eventbus.loadtest.faults.history.WorkQueue.Limits;
-import io.eventbus.loadtest.faults.history.WorkQueue.Loss;
-import io.eventbus.loadtest.faults.history.WorkQueue.LossKind;
 import io.eventbus.loadtest.faults.history.WorkQueue.Outcome;
 import io.eventbus.loadtest.faults.history.WorkQueue.Settlement;
 import io.eventbus.loadtest.faults.history.WorkQueue.Worker;
@@ -45,7 +43,7 @@ class WorkVerdictTest {
   private final List<Publication> publications = new ArrayList<>();
   private final List<Sighting> stored = new ArrayList<>();
   private final List<Delivery> deliveries = new ArrayList<>();
-  private final List<Loss> losses = new ArrayList<>();
+  private final List<ConsumerLoss> losses = new ArrayList<>();
   private final List<BusFault> faults = new ArrayList<>();
   private final List<Cut> cuts = new ArrayList<>();
   private final List<DeadLetter> dead = new ArrayList<>();
@@ -73,10 +71,10 @@ class WorkVerdictTest {
     deliver("a", TIMED_OUT, 1, 150, null);
     deliver("b", TIMED_OUT, 2, 1_010, Outcome.DONE);
     deliver("cut", CUT, 1, 160, Outcome.DONE);
-    losses.add(loss("cut", LossKind.CUT, 200));
+    losses.add(loss("cut", ConsumerLoss.Kind.CUT, 200));
     deliver("b", CUT, 2, 210, Outcome.DONE);
     deliver("ended", ENDED, 1, 170, null);
-    losses.add(loss("ended", LossKind.END, 300));
+    losses.add(loss("ended", ConsumerLoss.Kind.END, 300));
     deliver("b", ENDED, 1, 310, Outcome.DONE);
     deliver("a", REJECTED, 1, 180, Outcome.REJECT);
     dead.add(new DeadLetter(REJECTED, 1, "rejected", nanos(190)));
@@ -89,7 +87,7 @@ class WorkVerdictTest {
     deliver("a", LOST_WITH_ITS_BUS, 2, FAULT + 500, Outcome.DONE);
     deliver("late", TOLD_LATE, 1, FAULT, null);
     deliver("a", TOLD_LATE, 1, FAULT + 100, Outcome.DONE);
-    losses.add(loss("late", LossKind.TOLD, FAULT + 5_100));
+    losses.add(loss("late", ConsumerLoss.Kind.TOLD, FAULT + 5_100));
     faults.add(new BusFault("bus of lost", nanos(FAULT + 100), nanos(FAULT + 900)));
   }
 
@@ -101,8 +99,8 @@ class WorkVerdictTest {
     return millis * 1_000_000;
   }
 
-  private static Loss loss(String client, LossKind kind, long at) {
-    return new Loss(client, kind, nanos(at));
+  private static ConsumerLoss loss(String client, ConsumerLoss.Kind kind, long at) {
+    return new ConsumerLoss(client, kind, nanos(at));
   }
 
   /** Adds a delivery, which is settled 2 ms later; with a delay of 500 ms after RETRY. */
@@ -299,7 +297,7 @@ class WorkVerdictTest {
 
   @Test
   void aLossThatComesAfterTheRedeliveryIsNoCause() {
-    losses.set(0, loss("cut", LossKind.CUT, 220));
+    losses.set(0, loss("cut", ConsumerLoss.Kind.CUT, 220));
     broken(HistoryRule.REDELIVERY_HAS_CAUSE);
   }
 
@@ -311,7 +309,7 @@ class WorkVerdictTest {
 
   @Test
   void aLossOfAnotherWorkerIsNoCause() {
-    losses.set(0, loss("b", LossKind.CUT, 200));
+    losses.set(0, loss("b", ConsumerLoss.Kind.CUT, 200));
     broken(HistoryRule.REDELIVERY_HAS_CAUSE);
   }
 
@@ -363,7 +361,7 @@ class WorkVerdictTest {
     deliver("a", CUT, 1, 160, Outcome.DONE);
     change(RETRIED, 2, attempt(3));
     broken(HistoryRule.ATTEMPTS_RISE);
-    losses.add(loss("x", LossKind.CUT, 625));
+    losses.add(loss("x", ConsumerLoss.Kind.CUT, 625));
     good();
   }
 
@@ -385,8 +383,8 @@ class WorkVerdictTest {
   @Test
   void aDoneEventThatIsDeadIsFound() {
     change(DONE, 1, attempt(3));
-    losses.add(loss("x", LossKind.CUT, 50));
-    losses.add(loss("y", LossKind.CUT, 50));
+    losses.add(loss("x", ConsumerLoss.Kind.CUT, 50));
+    losses.add(loss("y", ConsumerLoss.Kind.CUT, 50));
     good();
     dead.add(new DeadLetter(DONE, 3, "failed", nanos(110)));
     broken(HistoryRule.DEAD_HAS_REASON);
@@ -403,7 +401,7 @@ class WorkVerdictTest {
     deliveries.removeIf(delivery -> delivery.seen().position() == FAILED && delivery.attempt() > 1);
     dead.set(1, new DeadLetter(FAILED, 3, "failed", nanos(300)));
     broken(HistoryRule.DEAD_HAS_REASON);
-    LongStream.of(240, 280).forEach(at -> losses.add(loss("x", LossKind.CUT, at)));
+    LongStream.of(240, 280).forEach(at -> losses.add(loss("x", ConsumerLoss.Kind.CUT, at)));
     good();
   }
 
@@ -427,7 +425,7 @@ class WorkVerdictTest {
   void aRetryOfALostWorkerMayComeEarlier() {
     change(RETRIED, 2, at(200));
     broken(HistoryRule.RETRY_WAITS);
-    losses.add(loss("a", LossKind.CUT, 190));
+    losses.add(loss("a", ConsumerLoss.Kind.CUT, 190));
     good();
   }
 }

@@ -181,7 +181,9 @@ public final class SharedConsumer extends JournalConsumer {
       return;
     }
     if (failure instanceof JournalsUnavailableException refused && refused.isUnsent()) {
-      all.timer().run(() -> line.execute(this::advance), PAUSE_MILLIS);
+      if (!mayFinish()) {
+        all.timer().run(() -> line.execute(this::advance), PAUSE_MILLIS);
+      }
       return;
     }
     if (!(result instanceof RecordResult.Taken answer)) {
@@ -201,6 +203,7 @@ public final class SharedConsumer extends JournalConsumer {
     movedAt = all.nanoTime();
     if (phase() == Phase.FINISHING) {
       giveBack();
+      settlements.flush();
       mayFinish();
     } else {
       advance();

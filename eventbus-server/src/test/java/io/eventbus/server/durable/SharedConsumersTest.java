@@ -651,6 +651,37 @@ class SharedConsumersTest {
   }
 
   @Test
+  void anUnsubscribedConsumerGivesBackWhatItTakesMeanwhile() {
+    Reader first = joined(one, 10);
+    run();
+    buses.publish(1);
+    buses.journals.holds(true);
+    run();
+    first.consumer.finish();
+    run();
+    assertThat(first.finished).isFalse();
+    buses.journals.holds(false);
+    buses.journals.applyHeld();
+    run();
+    assertThat(first.got).isEmpty();
+    assertThat(first.finished).isTrue();
+    assertThat(buses.cursor().waiting()).isEqualTo(1);
+  }
+
+  @Test
+  void anUnsubscribedConsumerEndsAlsoIfItFindsNoRoom() {
+    Reader first = joined(one, 10);
+    run();
+    buses.publish(1);
+    buses.journals.full(true);
+    first.consumer.finish();
+    run();
+    buses.journals.full(false);
+    run();
+    assertThat(first.finished).isTrue();
+  }
+
+  @Test
   void eventsFromMemoryAreSettledInTimeOrComeAgain() {
     Reader first = joined(one, 10);
     run();

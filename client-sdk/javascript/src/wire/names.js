@@ -23,7 +23,7 @@ export const EXECUTIONS = /** @type {const} */ (['UNKNOWN', 'NO', 'YES']);
 export const PRIORITIES = /** @type {const} */ (['NORMAL', 'HIGH', 'LOW']);
 
 /** Sharing of a durable subscription between its consumers. */
-export const CONSUME_MODES = /** @type {const} */ (['UNKNOWN', 'EXCLUSIVE', 'SHARED']);
+export const CONSUME_MODES = /** @type {const} */ (['UNKNOWN', 'EXCLUSIVE', 'SHARED', 'KEY_SHARED']);
 
 /** Outcomes of events of a shared subscription. */
 export const SETTLE_OUTCOMES = /** @type {const} */ (['UNKNOWN', 'DONE', 'RETRY', 'REJECT', 'RELEASE', 'EXTEND']);

@@ -24,6 +24,8 @@ class ConsumeMode(IntEnum):
     EXCLUSIVE = 1
     #: Each consumer gets some of them.
     SHARED = 2
+    #: Each consumer gets those of some keys, one of a key at a time.
+    KEY_SHARED = 3
 
 
 class SettleOutcome(IntEnum):

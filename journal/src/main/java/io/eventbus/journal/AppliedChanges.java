@@ -14,18 +14,22 @@ import java.util.Set;
  * @param journals the numbers of all journals that have changed in any way
  * @param released the numbers of the journals of shared cursors that may have events again, beside
  *     those in chunks: some were given back, perhaps for later, or dead ones have made room
+ * @param regrouped the numbers of the journals of key-shared cursors whose consumers may have other
+ *     slots, or events that come again
  */
 public record AppliedChanges(
     long stamp,
     boolean leads,
     List<AppliedChunk> chunks,
     Set<Integer> journals,
-    Set<Integer> released) {
+    Set<Integer> released,
+    Set<Integer> regrouped) {
   /** Copies list and sets. */
   public AppliedChanges {
     chunks = List.copyOf(chunks);
     journals = Set.copyOf(journals);
     released = Set.copyOf(released);
+    regrouped = Set.copyOf(regrouped);
   }
 
   /**

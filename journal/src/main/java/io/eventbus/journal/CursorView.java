@@ -15,9 +15,10 @@ import io.eventbus.protocol.TopicFilter;
  *     cursor
  * @param stamp when it was last used, in milliseconds of the shard's time
  * @param head every event up to this position was taken by a consumer; the floor of an exclusive
- *     cursor
+ *     cursor; of a key-shared one, every event up to it was settled or dead
  * @param consumers number of the consumers of a shared cursor
- * @param inFlight number of events that these have taken and not settled
+ * @param inFlight number of events that these have taken and not settled; not known of a key-shared
+ *     cursor
  * @param waiting number of events that were given back and wait for a consumer or for their time
  * @param dead number of events that no consumer gets any more
  * @param lag number of positions that are not settled, without dead letters

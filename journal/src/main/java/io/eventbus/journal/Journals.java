@@ -173,6 +173,16 @@ public interface Journals {
       int journal, String name, long epoch, List<Settlement> settlements);
 
   /**
+   * Stores what a consumer of a key-shared cursor has settled. The result is {@link
+   * RecordResult.Done}, also if a later progress is stored already, or {@link
+   * RecordResult.Refused}.
+   *
+   * @throws IllegalArgumentException if something of it is illegal
+   */
+  CompletionStage<RecordResult> settleSlots(
+      int journal, String name, long epoch, SlotProgress progress);
+
+  /**
    * Returns dead letters of a shared cursor to its consumers, as if they had never been delivered,
    * or removes them from the cursor; at most 1,000 at a time. The result is {@link
    * RecordResult.Redriven} or {@link RecordResult.Refused}.
@@ -243,6 +253,14 @@ public interface Journals {
    * @throws JournalsUnavailableException if they cannot be read now
    */
   List<WaitingEvents> waiting(int journal, String name, long due, long after, int max);
+
+  /**
+   * Returns the slots of a consumer of a key-shared cursor; null if there is no such consumer.
+   * Waits for the disk.
+   *
+   * @throws JournalsUnavailableException if they cannot be read now
+   */
+  @Nullable SlotsView slots(int journal, String name, long epoch);
 
   /**
    * Returns the dead letters of a shared cursor, sorted by position; none if there is no such

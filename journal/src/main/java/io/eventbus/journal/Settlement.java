@@ -23,6 +23,18 @@ public record Settlement(
   /** Maximum size of a reason, in bytes of UTF-8. */
   public static final int MAX_REASON_BYTES = 256;
 
+  // Times until the next delivery, by the number of the one that has failed; part of the rules.
+  private static final long[] BACKOFF_MILLIS = {1_000, 5_000, 30_000, 120_000};
+
+  /**
+   * Returns the time until the next delivery, in milliseconds.
+   *
+   * @param attempt the number of the delivery that has failed
+   */
+  public static long backOffMillis(int attempt) {
+    return BACKOFF_MILLIS[Math.min(attempt, BACKOFF_MILLIS.length) - 1];
+  }
+
   /** Outcome of a delivery. */
   public enum Outcome {
     /** Success: the events never come again. */

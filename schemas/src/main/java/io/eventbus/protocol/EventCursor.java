@@ -204,6 +204,24 @@ public final class EventCursor {
   }
 
   /**
+   * Returns the start of the event's key.
+   *
+   * @return an index into the wrapped buffer; of no meaning without a key
+   */
+  public int keyStart() {
+    return keyStart;
+  }
+
+  /**
+   * Returns the length of the event's key.
+   *
+   * @return bytes of UTF-8, or -1 without a key
+   */
+  public int keyLength() {
+    return keyLength;
+  }
+
+  /**
    * Returns the event's headers, in the order of the wire; of duplicate names the last counts.
    *
    * @return a new map that belongs to the caller, or an immutable empty one

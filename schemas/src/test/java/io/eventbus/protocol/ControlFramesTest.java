@@ -298,7 +298,7 @@ class ControlFramesTest {
             "NO_JOURNAL");
     assertThat(ConsumeMode.values())
         .extracting(Enum::name)
-        .startsWith("UNKNOWN", "EXCLUSIVE", "SHARED");
+        .startsWith("UNKNOWN", "EXCLUSIVE", "SHARED", "KEY_SHARED");
     assertThat(SettleOutcome.values())
         .extracting(Enum::name)
         .startsWith("UNKNOWN", "DONE", "RETRY", "REJECT", "RELEASE", "EXTEND");

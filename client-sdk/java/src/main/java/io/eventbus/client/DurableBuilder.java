@@ -56,4 +56,17 @@ public interface DurableBuilder {
    *     DurableSubscriber#durable}
    */
   WorkerBuilder shared();
+
+  /**
+   * Shares the events with the other consumers of the name as {@link #shared} does, and keeps the
+   * order of each key: its events are handled one at a time, by one consumer at a time. One that
+   * fails comes again before the next one of its key. The key is that of the event; without one,
+   * the topic.
+   *
+   * @return a builder with the settings so far, of which {@link WorkerBuilder#handler} begins to
+   *     consume
+   * @throws EventBusException.IllegalTopic if this has no name: see {@link
+   *     DurableSubscriber#durable}
+   */
+  WorkerBuilder keyShared();
 }

@@ -165,9 +165,9 @@ final class JournalApi {
    * @param settled the last position of which everything before is settled
    * @param lag positions that are not settled and not dead, whether or not the filter has their
    *     topics
-   * @param mode EXCLUSIVE, or SHARED, of which alone the next four are not 0
+   * @param mode EXCLUSIVE, or SHARED or KEY_SHARED, of which alone the next four are not 0
    * @param consumers number of its consumers
-   * @param inFlight events that these have and have not settled
+   * @param inFlight events that these have and have not settled; 0 for KEY_SHARED
    * @param waiting events that come again
    * @param dead letters that do not come again until an operator wants it
    * @param oldest when the first event was stored that is not settled and not dead; null if there

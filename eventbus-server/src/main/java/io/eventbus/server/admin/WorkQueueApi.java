@@ -242,7 +242,7 @@ final class WorkQueueApi {
               + journal.name().name()
               + ")");
     }
-    if (cursor.mode() != CursorMode.SHARED) {
+    if (cursor.mode() == CursorMode.EXCLUSIVE) {
       throw new HttpFailure(
           409,
           "REFUSED",

@@ -262,6 +262,7 @@ public final class JournalConsumers implements JournalListener {
           shared.changed(journal.number());
         });
     changes.released().forEach(shared::changed);
+    changes.regrouped().forEach(shared::regrouped);
   }
 
   /**
@@ -295,6 +296,7 @@ public final class JournalConsumers implements JournalListener {
           journal.reached(figures.lastPosition());
           journal.wake();
           shared.changed(journal.number());
+          shared.regrouped(journal.number());
         }
       }
     } catch (JournalsUnavailableException e) {

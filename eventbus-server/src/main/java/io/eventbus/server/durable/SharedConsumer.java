@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * settles the others by itself. What its client does not settle in time, and what it cannot send,
  * it gives back.
  */
-public final class SharedConsumer extends JournalConsumer {
+public final class SharedConsumer extends QueueConsumer {
   /** Maximum number of positions that a consumer has taken and not settled: the journal's. */
   public static final int MAX_EVENTS = 1_024;
 
@@ -132,14 +132,14 @@ public final class SharedConsumer extends JournalConsumer {
 
   // ---- Taking
 
-  /** Called by any thread when it is this consumer's turn, which it has to end. */
-  void turn() {
+  @Override
+  public void turn() {
     line.execute(this::take);
   }
 
-  /** Called by any thread when the journal is deleted. */
-  void deleted() {
-    line.execute(() -> refused(ErrorCode.NO_JOURNAL, noJournal(), false));
+  @Override
+  public void regrouped() {
+    // It has no slots.
   }
 
   private int free() {
@@ -395,16 +395,12 @@ public final class SharedConsumer extends JournalConsumer {
 
   // ---- Settlements
 
-  /** Returns the last position that the client has got an event of; 0 for none. */
+  @Override
   public long sentTo() {
     return sentTo;
   }
 
-  /**
-   * Settles events, for a consumer that is active.
-   *
-   * @param confirm whether the client waits for the answer
-   */
+  @Override
   public Settled settle(
       long from,
       long to,
@@ -433,7 +429,7 @@ public final class SharedConsumer extends JournalConsumer {
     return complete ? Settled.ACCEPTED : Settled.LATE;
   }
 
-  /** Lets the time for events begin again; returns false if the consumer has some no more. */
+  @Override
   public boolean extend(long from, long to, int attempt) {
     long deadline = all.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limits.ackTimeoutMillis());
     return unsettled.extend(from, to, attempt, deadline);

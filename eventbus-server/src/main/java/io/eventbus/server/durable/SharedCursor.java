@@ -34,6 +34,18 @@ final class SharedCursor {
 
   static final long MAX_TIMER_MILLIS = 60_000;
 
+  /** Consumer as its cursor knows it; any thread. */
+  interface Member {
+    /** Called when it is this consumer's turn, which it has to end. */
+    void turn();
+
+    /** Called when the journal is deleted. */
+    void deleted();
+
+    /** Called when the consumer may have other slots, or events that come again. */
+    void regrouped();
+  }
+
   /** Consumer that has left, until the journal has answered. */
   private static final class Leave {
     final boolean failed;
@@ -51,10 +63,10 @@ final class SharedCursor {
   private final SharedCursors all;
   private final Runnable look = this::look;
   // All below under the lock of this object. By epoch:
-  private final Map<Long, SharedConsumer> members = new HashMap<>();
+  private final Map<Long, Member> members = new HashMap<>();
   private final Map<Long, Leave> leaving = new HashMap<>();
-  private final Set<SharedConsumer> waiting = new LinkedHashSet<>();
-  private @Nullable SharedConsumer turn;
+  private final Set<Member> waiting = new LinkedHashSet<>();
+  private @Nullable Member turn;
   private boolean mayHave = true;
   // Whether something has happened since the turn began.
   private boolean changed;
@@ -86,7 +98,7 @@ final class SharedCursor {
   // ---- Joining and leaving
 
   /** Joins; the result has the epoch of the consumer. */
-  CompletionStage<RecordResult> join(SharedConsumer consumer, int maxAttempts) {
+  CompletionStage<RecordResult> join(Member consumer, int maxAttempts) {
     synchronized (this) {
       joins++;
     }
@@ -95,7 +107,7 @@ final class SharedCursor {
         .whenComplete((result, failure) -> joined(consumer, result));
   }
 
-  private void joined(SharedConsumer consumer, @Nullable RecordResult result) {
+  private void joined(Member consumer, @Nullable RecordResult result) {
     synchronized (this) {
       joined++;
       if (result instanceof RecordResult.CursorState state) {
@@ -117,7 +129,7 @@ final class SharedCursor {
    *
    * @param failed whether the deliveries to it count as attempts
    */
-  void leave(SharedConsumer consumer, long epoch, boolean failed) {
+  void leave(Member consumer, long epoch, boolean failed) {
     synchronized (this) {
       members.remove(epoch);
       waiting.remove(consumer);
@@ -160,8 +172,8 @@ final class SharedCursor {
   // ---- Turns
 
   /** Asks for a turn, for a consumer that has room. */
-  void want(SharedConsumer consumer) {
-    SharedConsumer next;
+  void want(Member consumer) {
+    Member next;
     synchronized (this) {
       waiting.add(consumer);
       next = nextTurn();
@@ -170,8 +182,8 @@ final class SharedCursor {
   }
 
   /** Ends the turn of a consumer that has no room any more. */
-  void pass(SharedConsumer consumer) {
-    SharedConsumer next;
+  void pass(Member consumer) {
+    Member next;
     synchronized (this) {
       endTurn(consumer);
       next = nextTurn();
@@ -180,8 +192,8 @@ final class SharedCursor {
   }
 
   /** Ends the turn of a consumer that has asked. */
-  void took(SharedConsumer consumer, @Nullable RecordResult result) {
-    SharedConsumer next;
+  void took(Member consumer, @Nullable RecordResult result) {
+    Member next;
     long due = 0;
     synchronized (this) {
       endTurn(consumer);
@@ -197,25 +209,25 @@ final class SharedCursor {
     begin(next);
   }
 
-  private void endTurn(SharedConsumer consumer) {
+  private void endTurn(Member consumer) {
     if (turn == consumer) {
       turn = null;
     }
   }
 
-  private @Nullable SharedConsumer nextTurn() {
-    Iterator<SharedConsumer> first = waiting.iterator();
+  private @Nullable Member nextTurn() {
+    Iterator<Member> first = waiting.iterator();
     if (turn != null || !mayHave || !first.hasNext()) {
       return null;
     }
-    SharedConsumer next = first.next();
+    Member next = first.next();
     first.remove();
     turn = next;
     changed = false;
     return next;
   }
 
-  private static void begin(@Nullable SharedConsumer next) {
+  private static void begin(@Nullable Member next) {
     if (next != null) {
       next.turn();
     }
@@ -223,7 +235,7 @@ final class SharedCursor {
 
   /** Takes note that there may be something for the consumers. */
   void changed() {
-    SharedConsumer next;
+    Member next;
     synchronized (this) {
       mayHave = true;
       changed = true;
@@ -234,11 +246,20 @@ final class SharedCursor {
 
   /** Ends all consumers: the journal is deleted. */
   void deleted() {
-    List<SharedConsumer> ended;
+    List<Member> ended;
     synchronized (this) {
       ended = new ArrayList<>(members.values());
     }
-    ended.forEach(SharedConsumer::deleted);
+    ended.forEach(Member::deleted);
+  }
+
+  /** Takes note that consumers may have other slots, or events that come again. */
+  void regrouped() {
+    List<Member> told;
+    synchronized (this) {
+      told = new ArrayList<>(members.values());
+    }
+    told.forEach(Member::regrouped);
   }
 
   // ---- The timer

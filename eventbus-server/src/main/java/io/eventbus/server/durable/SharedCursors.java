@@ -91,6 +91,11 @@ final class SharedCursors {
     of(journal).forEach(SharedCursor::changed);
   }
 
+  /** Takes note that consumers of a journal may have other slots; does not wait. */
+  void regrouped(int journal) {
+    of(journal).forEach(SharedCursor::regrouped);
+  }
+
   /** Takes note that a journal is deleted; does not wait. */
   void deleted(int journal) {
     of(journal).forEach(SharedCursor::deleted);

@@ -16,6 +16,8 @@ import io.eventbus.journal.JournalsUnavailableException;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.Settlement;
+import io.eventbus.journal.SlotProgress;
+import io.eventbus.journal.SlotsView;
 import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.WaitingEvents;
 import io.eventbus.protocol.TopicFilter;
@@ -173,6 +175,12 @@ final class ReplicatedJournals implements Journals {
   }
 
   @Override
+  public CompletionStage<RecordResult> settleSlots(
+      int journal, String name, long epoch, SlotProgress progress) {
+    return submit(journals -> journals.settleSlots(journal, name, epoch, progress));
+  }
+
+  @Override
   public CompletionStage<RecordResult> redrive(
       int journal, String name, long from, long to, boolean discard) {
     return submit(journals -> journals.redrive(journal, name, from, to, discard));
@@ -202,6 +210,12 @@ final class ReplicatedJournals implements Journals {
   @Override
   public long maxLag(int journal, int max) {
     return read(journals -> journals.maxLag(journal, max), 0L);
+  }
+
+  @Override
+  public @Nullable SlotsView slots(int journal, String name, long epoch) {
+    Journals journals = replica;
+    return journals == null ? null : journals.slots(journal, name, epoch);
   }
 
   @Override

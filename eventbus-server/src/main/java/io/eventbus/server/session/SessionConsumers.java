@@ -25,7 +25,9 @@ import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.durable.JournalConsumer;
 import io.eventbus.server.durable.JournalConsumers;
 import io.eventbus.server.durable.JournalInfo;
+import io.eventbus.server.durable.KeySharedConsumer;
 import io.eventbus.server.durable.OrderedConsumer;
+import io.eventbus.server.durable.QueueConsumer;
 import io.eventbus.server.durable.SharedConsumer;
 import io.eventbus.server.queue.Outbound;
 import java.nio.ByteBuffer;
@@ -257,9 +259,9 @@ final class SessionConsumers implements JournalConsumer.Line {
       refuse(ErrorCode.UNSUPPORTED, unsupported, request);
       return;
     }
-    SharedConsumer.Limits limits = request.getMode() == ConsumeMode.SHARED ? limits(request) : null;
+    SharedConsumer.Limits limits = isQueue(request) ? limits(request) : null;
     String overLimit = limits == null ? null : overLimit(limits);
-    long bytes = CONSUMER_BYTES + (limits == null ? 0 : limits.heapBytes());
+    long bytes = CONSUMER_BYTES + (limits == null ? 0 : heapBytes(request, limits));
     if (overLimit == null) {
       overLimit = session.subscriptions().acquireConsumer(request.getId(), bytes);
     }
@@ -277,13 +279,34 @@ final class SessionConsumers implements JournalConsumer.Line {
             start,
             isOther ? request.getOtherFrom() : request.getFrom(),
             request.getLimit());
-    JournalConsumer consumer =
-        limits == null
-            ? new OrderedConsumer(all, journal, wish, this)
-            : new SharedConsumer(all, journal, wish, limits, this);
+    JournalConsumer consumer = create(request, journal, wish, limits);
     byId.put(request.getId(), consumer);
     holds(bytes);
     consumer.start();
+  }
+
+  private JournalConsumer create(
+      Consume request,
+      JournalInfo journal,
+      JournalConsumer.Wish wish,
+      SharedConsumer.@Nullable Limits limits) {
+    if (limits == null) {
+      return new OrderedConsumer(all, journal, wish, this);
+    }
+    return request.getMode() == ConsumeMode.KEY_SHARED
+        ? new KeySharedConsumer(all, journal, wish, limits, this)
+        : new SharedConsumer(all, journal, wish, limits, this);
+  }
+
+  /** Returns whether the consumers of a durable subscription share its events. */
+  private static boolean isQueue(Consume request) {
+    return request.getMode() == ConsumeMode.SHARED || request.getMode() == ConsumeMode.KEY_SHARED;
+  }
+
+  private static long heapBytes(Consume request, SharedConsumer.Limits limits) {
+    return request.getMode() == ConsumeMode.KEY_SHARED
+        ? KeySharedConsumer.heapBytes(limits)
+        : limits.heapBytes();
   }
 
   private static SharedConsumer.Limits limits(Consume request) {
@@ -332,9 +355,10 @@ final class SessionConsumers implements JournalConsumer.Line {
   private static @Nullable String unsupported(
       Consume request, ConsumeStart start, JournalInfo journal) {
     if (request.getMode() == ConsumeMode.UNKNOWN) {
-      return "the mode of the consumer is unknown to this bus (expected: EXCLUSIVE or SHARED)";
+      return "the mode of the consumer is unknown to this bus (expected: EXCLUSIVE, SHARED or"
+          + " KEY_SHARED)";
     }
-    if (request.getMode() == ConsumeMode.SHARED) {
+    if (isQueue(request)) {
       String unshared = unshared(request, start, journal);
       if (unshared != null) {
         return unshared;
@@ -355,15 +379,17 @@ final class SessionConsumers implements JournalConsumer.Line {
   private static @Nullable String unshared(
       Consume request, ConsumeStart start, JournalInfo journal) {
     if (request.getName().isEmpty()) {
-      return "SHARED without a name (expected: the name of a durable subscription)";
+      return request.getMode() + " without a name (expected: the name of a durable subscription)";
     }
     if (start == ConsumeStart.LATEST_VALUES) {
-      return "SHARED from the latest values (expected: FIRST, NEW, POSITION or TIME)";
+      return request.getMode() + " from the latest values (expected: FIRST, NEW, POSITION or TIME)";
     }
     if (journal.keep() != KeepPolicy.ALL) {
       return "journal "
           + journal.name().name()
-          + " keeps the latest values (expected for SHARED: one that keeps all events)";
+          + " keeps the latest values (expected for "
+          + request.getMode()
+          + ": one that keeps all events)";
     }
     return null;
   }
@@ -429,8 +455,8 @@ final class SessionConsumers implements JournalConsumer.Line {
               + consumer.info().creation()
               + ", which the consumer reads)",
           request);
-    } else if (consumer instanceof SharedConsumer shared) {
-      settle(shared, request);
+    } else if (consumer instanceof QueueConsumer queue) {
+      settle(queue, request);
     } else if (consumer instanceof OrderedConsumer ordered) {
       settle(ordered, request);
     }
@@ -468,7 +494,7 @@ final class SessionConsumers implements JournalConsumer.Line {
         + ")";
   }
 
-  private void settle(SharedConsumer consumer, Settle request) {
+  private void settle(QueueConsumer consumer, Settle request) {
     long from = request.getFrom();
     long upTo = request.getUpTo();
     int attempt = request.getAttempt();

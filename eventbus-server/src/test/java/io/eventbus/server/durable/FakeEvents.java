@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** Events for tests of journals. */
 public final class FakeEvents {
@@ -109,18 +110,36 @@ public final class FakeEvents {
       String topic,
       long sequence,
       String... payloads) {
+    publish(journals, ttlMillis, null, journal, topic, sequence, payloads);
+  }
+
+  /** Publishes events with a key, which have to be taken at once. */
+  public static void publishKeyed(
+      Journals journals, String key, int journal, String topic, long sequence, String... payloads) {
+    byte[] utf8 = key.getBytes(StandardCharsets.UTF_8);
+    publish(journals, 0, utf8, journal, topic, sequence, payloads);
+  }
+
+  private static void publish(
+      Journals journals,
+      long ttlMillis,
+      byte @Nullable [] key,
+      int journal,
+      String topic,
+      long sequence,
+      String... payloads) {
     int size = 0;
     int max = 0;
     for (String payload : payloads) {
       int bytes = payload.getBytes(StandardCharsets.UTF_8).length;
-      int one = Frames.eventSize(1, -1, EncodedHeaders.NONE.size(), bytes);
+      int one =
+          Frames.eventSize(1, key == null ? -1 : key.length, EncodedHeaders.NONE.size(), bytes);
       size += one;
       max = Math.max(max, one);
     }
     ByteBuffer all = ByteBuffer.allocate(size);
     for (String payload : payloads) {
-      Frames.writeEvent(
-          all, 1, null, EncodedHeaders.NONE, payload.getBytes(StandardCharsets.UTF_8));
+      Frames.writeEvent(all, 1, key, EncodedHeaders.NONE, payload.getBytes(StandardCharsets.UTF_8));
     }
     EventBlock block = new EventBlock(all, 0, size, payloads.length, max);
     ByteBuffer events = ByteBuffer.allocate(block.size());

@@ -17,6 +17,8 @@ import io.eventbus.journal.KeepPolicy;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.Settlement;
+import io.eventbus.journal.SlotProgress;
+import io.eventbus.journal.SlotsView;
 import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.WaitingEvents;
 import io.eventbus.journal.codec.Entry;
@@ -29,6 +31,7 @@ import io.eventbus.journal.read.JournalPositions;
 import io.eventbus.journal.read.JournalReader;
 import io.eventbus.journal.read.LatestReader;
 import io.eventbus.journal.read.ReadRequest;
+import io.eventbus.journal.read.SlotReader;
 import io.eventbus.journal.state.JournalCounters;
 import io.eventbus.journal.state.Keys;
 import io.eventbus.journal.state.Shard;
@@ -264,7 +267,13 @@ public final class FakeJournals implements Journals {
                         chunk.index().lastPosition(),
                         chunk.bytes())));
     AppliedChanges applied =
-        new AppliedChanges(changes.stamp(), true, chunks, changes.journals(), changes.released());
+        new AppliedChanges(
+            changes.stamp(),
+            true,
+            chunks,
+            changes.journals(),
+            changes.released(),
+            changes.regrouped());
     told.add(applied);
     List.copyOf(listeners).forEach(listener -> listener.applied(applied));
     return changes.results().get(0);
@@ -414,6 +423,12 @@ public final class FakeJournals implements Journals {
   }
 
   @Override
+  public CompletionStage<RecordResult> settleSlots(
+      int journal, String name, long epoch, SlotProgress progress) {
+    return submit(new ShardRecord.SettleSlots(journal, name, epoch, progress));
+  }
+
+  @Override
   public CompletionStage<RecordResult> redrive(
       int journal, String name, long from, long to, boolean discard) {
     return submit(new ShardRecord.Redrive(journal, name, from, to, discard));
@@ -470,6 +485,11 @@ public final class FakeJournals implements Journals {
   @Override
   public synchronized long maxLag(int journal, int max) {
     return CursorReader.maxLag(rows, journal, max);
+  }
+
+  @Override
+  public synchronized @Nullable SlotsView slots(int journal, String name, long epoch) {
+    return SlotReader.slots(rows, journal, name, epoch);
   }
 
   @Override

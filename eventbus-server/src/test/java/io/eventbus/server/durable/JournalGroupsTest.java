@@ -120,7 +120,8 @@ class JournalGroupsTest {
                       leader == number,
                       changes.chunks(),
                       changes.journals(),
-                      changes.released());
+                      changes.released(),
+                      changes.regrouped());
               untold.add(() -> feed.applied(told));
               if (telling) {
                 tell();

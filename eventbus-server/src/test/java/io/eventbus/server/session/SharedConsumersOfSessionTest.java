@@ -163,7 +163,17 @@ class SharedConsumersOfSessionTest extends SessionTestCase {
             refused(
                 consume("orders.>", "jobs", ConsumeMode.UNKNOWN, ConsumeStart.FIRST),
                 ErrorCode.UNSUPPORTED))
-        .contains("(expected: EXCLUSIVE or SHARED)");
+        .contains("(expected: EXCLUSIVE, SHARED or KEY_SHARED)");
+    assertThat(
+            refused(
+                consume("orders.>", "", ConsumeMode.KEY_SHARED, ConsumeStart.FIRST),
+                ErrorCode.UNSUPPORTED))
+        .isEqualTo("KEY_SHARED without a name (expected: the name of a durable subscription)");
+    assertThat(
+            refused(
+                consume("orders.>", "jobs", ConsumeMode.KEY_SHARED, ConsumeStart.FIRST, 1_025),
+                ErrorCode.LIMIT_EXCEEDED))
+        .isEqualTo("maxEvents: 1025 (expected: 1..1024)");
     assertThat(refused(shared(1_025), ErrorCode.LIMIT_EXCEEDED))
         .isEqualTo("maxEvents: 1025 (expected: 1..1024)");
     assertThat(refused(shared(0, 999), ErrorCode.LIMIT_EXCEEDED))
@@ -211,6 +221,37 @@ class SharedConsumersOfSessionTest extends SessionTestCase {
     settle(4, 4, SettleOutcome.RELEASE, 1, -1);
     assertThat(link.taken())
         .contains(settled(4), new FedShared(1, 4, 4, 1, List.of(4L), List.of("4")));
+  }
+
+  @Test
+  void eventsOfAKeyComeOneAfterTheOther() {
+    publish(3);
+    List<Object> frames =
+        start(consume("orders.>", "jobs", ConsumeMode.KEY_SHARED, ConsumeStart.FIRST));
+    assertThat(frames.get(1)).isEqualTo(new FedShared(1, 1, 1, 1, List.of(1L), List.of("1")));
+    assertThat(frames).hasSize(2);
+    settle(1, 1, SettleOutcome.EXTEND, 1, -1);
+    assertThat(link.taken()).containsExactly(settled(1));
+    settle(1, 1, SettleOutcome.DONE, 2, -1);
+    assertThat(settleRefused(ErrorCode.UNKNOWN_SUBSCRIPTION)).contains("positions 1..1");
+    settle(1, 1, SettleOutcome.DONE, 1, -1);
+    assertThat(link.taken())
+        .containsExactlyInAnyOrder(
+            settled(1), new FedShared(1, 2, 2, 1, List.of(2L), List.of("2")));
+    settle(2, 2, SettleOutcome.RETRY, 1, 0);
+    assertThat(link.taken())
+        .containsExactlyInAnyOrder(
+            settled(2), new FedShared(1, 2, 2, 2, List.of(2L), List.of("2")));
+    settle(2, 2, SettleOutcome.REJECT, 2, -1);
+    assertThat(link.taken())
+        .containsExactlyInAnyOrder(
+            settled(2), new FedShared(1, 3, 3, 1, List.of(3L), List.of("3")));
+    assertThat(journals.deadEvents(1, "jobs", 0, 9).get(0).reason()).isEqualTo("reason");
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    settle(3, 3, SettleOutcome.RELEASE, 1, -1);
+    assertThat(link.taken()).contains(settled(3), new Drained(1L));
+    assertThat(cursor().consumers()).isZero();
+    assertThat(cursor().head()).isEqualTo(2);
   }
 
   @Test

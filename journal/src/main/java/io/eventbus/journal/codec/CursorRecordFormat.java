@@ -17,6 +17,7 @@ import io.eventbus.journal.codec.ShardRecord.LeaveCursor;
 import io.eventbus.journal.codec.ShardRecord.Redrive;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.SettleEvents;
+import io.eventbus.journal.codec.ShardRecord.SettleSlots;
 import io.eventbus.journal.codec.ShardRecord.TakeEvents;
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.Topic;
@@ -31,7 +32,8 @@ public final class CursorRecordFormat {
   // The order of these is part of the format.
   private static final List<CursorStart> STARTS =
       List.of(CursorStart.NEW, CursorStart.FIRST, CursorStart.POSITION);
-  private static final List<CursorMode> MODES = List.of(CursorMode.EXCLUSIVE, CursorMode.SHARED);
+  private static final List<CursorMode> MODES =
+      List.of(CursorMode.EXCLUSIVE, CursorMode.SHARED, CursorMode.KEY_SHARED);
   private static final List<Outcome> OUTCOMES =
       List.of(Outcome.DONE, Outcome.RETRY, Outcome.REJECT, Outcome.RELEASE);
 
@@ -63,6 +65,8 @@ public final class CursorRecordFormat {
       for (Settlement each : settle.settlements()) {
         size += SETTLEMENT_NUMBERS * Varint.MAX_BYTES + DefinitionFormat.maxSize(each.reason());
       }
+    } else if (record instanceof SettleSlots settle) {
+      size += SlotFormat.maxSize(settle.progress());
     }
     return size;
   }
@@ -98,6 +102,9 @@ public final class CursorRecordFormat {
     } else if (record instanceof SettleEvents settle) {
       Varint.write(out, settle.epoch());
       writeSettlements(out, settle.settlements());
+    } else if (record instanceof SettleSlots settle) {
+      Varint.write(out, settle.epoch());
+      SlotFormat.write(out, settle.progress());
     } else if (record instanceof Redrive redrive) {
       Varint.write(out, redrive.from());
       Varint.write(out, redrive.to());
@@ -124,6 +131,8 @@ public final class CursorRecordFormat {
       return RecordType.TAKE_EVENTS;
     } else if (record instanceof SettleEvents) {
       return RecordType.SETTLE_EVENTS;
+    } else if (record instanceof SettleSlots) {
+      return RecordType.SETTLE_SLOTS;
     } else if (record instanceof Redrive) {
       return RecordType.REDRIVE;
     }
@@ -192,6 +201,12 @@ public final class CursorRecordFormat {
               name,
               readNumber(in, "SettleEvents.epoch", 0, Long.MAX_VALUE),
               readSettlements(in));
+      case SETTLE_SLOTS ->
+          new SettleSlots(
+              journal,
+              name,
+              readNumber(in, "SettleSlots.epoch", 0, Long.MAX_VALUE),
+              SlotFormat.readProgress(in));
       case REDRIVE -> readRedrive(in, journal, name);
       default -> throw new AssertionError("no record about a cursor: " + type);
     };

@@ -110,6 +110,7 @@ public final class EntryReader {
           LEAVE_CURSOR,
           TAKE_EVENTS,
           SETTLE_EVENTS,
+          SETTLE_SLOTS,
           REDRIVE ->
           CursorRecordFormat.read(in, type);
       case RELEASE -> new Release(readJournal(), readNumber("Release.upTo", 0, Entry.MAX_STAMP));

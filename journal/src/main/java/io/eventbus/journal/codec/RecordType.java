@@ -22,7 +22,8 @@ enum RecordType {
   LEAVE_CURSOR(16),
   TAKE_EVENTS(17),
   SETTLE_EVENTS(18),
-  REDRIVE(19);
+  REDRIVE(19),
+  SETTLE_SLOTS(20);
 
   private static final List<RecordType> ALL = List.of(values());
 
@@ -62,6 +63,7 @@ enum RecordType {
           LEAVE_CURSOR,
           TAKE_EVENTS,
           SETTLE_EVENTS,
+          SETTLE_SLOTS,
           TICK ->
           false;
       case CREATE_JOURNAL,

@@ -5,6 +5,7 @@ import io.eventbus.journal.CursorStart;
 import io.eventbus.journal.JournalDefinition;
 import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.Settlement;
+import io.eventbus.journal.SlotProgress;
 import io.eventbus.protocol.TopicFilter;
 import java.util.List;
 
@@ -117,6 +118,10 @@ public sealed interface ShardRecord {
       settlements = List.copyOf(settlements);
     }
   }
+
+  /** Progress of a consumer of a key-shared cursor. */
+  record SettleSlots(int journal, String name, long epoch, SlotProgress progress)
+      implements CursorRecord {}
 
   /**
    * Return of dead letters to the consumers of a shared cursor.

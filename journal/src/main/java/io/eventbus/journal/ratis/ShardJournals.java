@@ -20,6 +20,8 @@ import io.eventbus.journal.ReadBatch;
 import io.eventbus.journal.ReadHole;
 import io.eventbus.journal.RecordResult;
 import io.eventbus.journal.Settlement;
+import io.eventbus.journal.SlotProgress;
+import io.eventbus.journal.SlotsView;
 import io.eventbus.journal.StoredEventReader;
 import io.eventbus.journal.WaitingEvents;
 import io.eventbus.journal.codec.ShardRecord;
@@ -36,10 +38,12 @@ import io.eventbus.journal.codec.ShardRecord.Purge;
 import io.eventbus.journal.codec.ShardRecord.Redrive;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.SettleEvents;
+import io.eventbus.journal.codec.ShardRecord.SettleSlots;
 import io.eventbus.journal.codec.ShardRecord.TakeEvents;
 import io.eventbus.journal.codec.ShardRecord.Trim;
 import io.eventbus.journal.read.CursorReader;
 import io.eventbus.journal.read.JournalPositions;
+import io.eventbus.journal.read.SlotReader;
 import io.eventbus.journal.rows.DamagedRowException;
 import io.eventbus.journal.rows.DamagedStoreException;
 import io.eventbus.journal.rows.StoreFailedException;
@@ -441,7 +445,13 @@ public final class ShardJournals implements Journals, AutoCloseable {
                         chunk.index().lastPosition(),
                         chunk.bytes())));
     AppliedChanges told =
-        new AppliedChanges(changes.stamp(), leads, chunks, changes.journals(), changes.released());
+        new AppliedChanges(
+            changes.stamp(),
+            leads,
+            chunks,
+            changes.journals(),
+            changes.released(),
+            changes.regrouped());
     for (JournalListener listener : listeners) {
       tell(listener, told);
     }
@@ -656,6 +666,12 @@ public final class ShardJournals implements Journals, AutoCloseable {
   }
 
   @Override
+  public CompletionStage<RecordResult> settleSlots(
+      int journal, String name, long epoch, SlotProgress progress) {
+    return submit(new SettleSlots(journal, name, epoch, progress));
+  }
+
+  @Override
   public CompletionStage<RecordResult> redrive(
       int journal, String name, long from, long to, boolean discard) {
     return submit(new Redrive(journal, name, from, to, discard));
@@ -730,6 +746,11 @@ public final class ShardJournals implements Journals, AutoCloseable {
   public List<WaitingEvents> waiting(int journal, String name, long due, long after, int max) {
     return Objects.requireNonNull(
         read((rows, stamp) -> CursorReader.waiting(rows, journal, name, due, after, max)));
+  }
+
+  @Override
+  public @Nullable SlotsView slots(int journal, String name, long epoch) {
+    return read((rows, stamp) -> SlotReader.slots(rows, journal, name, epoch));
   }
 
   @Override

@@ -49,16 +49,17 @@ public final class CursorReader {
     return row == null ? null : view(rows, journal, name, row);
   }
 
-  private static @Nullable CursorRow row(RowReader rows, int journal, String name) {
+  static @Nullable CursorRow row(RowReader rows, int journal, String name) {
     byte[] value = rows.get(Keys.cursor(journal, name));
     return value == null ? null : CursorRow.decode(value);
   }
 
   private static CursorView view(RowReader rows, int journal, String name, CursorRow row) {
     SharedCounts shared = row.shared();
-    boolean exclusive = row.mode() == CursorMode.EXCLUSIVE;
     long last = lastPosition(rows, journal);
-    long next = exclusive ? row.floor() + 1 : firstUndone(rows, journal, row);
+    long head = head(rows, journal, row);
+    long next =
+        row.mode() == CursorMode.EXCLUSIVE ? head + 1 : firstUndone(rows, journal, row, head);
     return new CursorView(
         name,
         row.filter(),
@@ -67,12 +68,12 @@ public final class CursorReader {
         row.epoch(),
         row.owner(),
         row.stamp(),
-        exclusive ? row.floor() : shared.head(),
+        head,
         shared.consumers(),
         shared.inFlight(),
         shared.waiting(),
         shared.dead(),
-        lag(row, last),
+        lag(row, head, last),
         next > last ? 0 : JournalPositions.stampAt(rows, journal, next));
   }
 
@@ -81,15 +82,22 @@ public final class CursorReader {
     return counters == null ? 0 : counters.lastPosition();
   }
 
-  private static long lag(CursorRow row, long last) {
+  /** Returns the position up to which no event is fresh for a consumer. */
+  private static long head(RowReader rows, int journal, CursorRow row) {
+    return switch (row.mode()) {
+      case EXCLUSIVE -> row.floor();
+      case SHARED -> row.shared().head();
+      case KEY_SHARED -> SlotReader.floor(rows, journal, row);
+    };
+  }
+
+  private static long lag(CursorRow row, long head, long last) {
     SharedCounts shared = row.shared();
-    return row.mode() == CursorMode.EXCLUSIVE
-        ? Math.max(0, last - row.floor())
-        : Math.max(0, last - shared.head()) + shared.inFlight() + shared.waiting();
+    return Math.max(0, last - head) + shared.inFlight() + shared.waiting();
   }
 
   /**
-   * Returns the greatest lag of the cursors of a journal; reads one row for each of them.
+   * Returns the greatest lag of the cursors of a journal; reads a few rows for each of them.
    *
    * @param max maximum number of cursors that are read
    */
@@ -99,16 +107,21 @@ public final class CursorReader {
     try (RowScan scan =
         rows.scan(Keys.first(Keys.CURSOR, journal), Keys.end(Keys.CURSOR, journal))) {
       for (int read = 0; read < max && scan.next(); read++) {
-        found = Math.max(found, lag(CursorRow.decode(scan.value()), last));
+        CursorRow row = CursorRow.decode(scan.value());
+        found = Math.max(found, lag(row, head(rows, journal, row), last));
       }
     }
     return found;
   }
 
-  /** Returns the first position of a shared cursor that is neither settled nor dead. */
-  private static long firstUndone(RowReader rows, int journal, CursorRow row) {
+  /**
+   * Returns the first position of a shared cursor that is neither settled nor dead.
+   *
+   * @param head position up to which all are settled, in flight, waiting or dead
+   */
+  private static long firstUndone(RowReader rows, int journal, CursorRow row, long head) {
     SharedCounts shared = row.shared();
-    long first = shared.head() + 1;
+    long first = head + 1;
     if (shared.inFlight() > 0) {
       for (ConsumerView consumer : consumers(rows, journal, row, 0, Integer.MAX_VALUE)) {
         if (consumer.events() > 0) {
@@ -157,14 +170,11 @@ public final class CursorReader {
             Keys.consumer(journal, row.number(), after + 1),
             Keys.end(Keys.CONSUMER, journal, row.number()))) {
       while (found.size() < max && scan.next()) {
-        ConsumerRow consumer = ConsumerRow.decode(scan.value());
-        List<TakenRun> runs = consumer.runs();
+        long epoch = Keys.lastNumber(scan.key());
         found.add(
-            new ConsumerView(
-                Keys.lastNumber(scan.key()),
-                consumer.owner(),
-                consumer.events(),
-                runs.isEmpty() ? 0 : runs.get(0).from()));
+            row.mode() == CursorMode.KEY_SHARED
+                ? SlotReader.consumer(epoch, scan.value())
+                : consumer(epoch, scan.value()));
       }
     }
     return found;
@@ -194,6 +204,13 @@ public final class CursorReader {
       }
     }
     return found;
+  }
+
+  private static ConsumerView consumer(long epoch, byte[] value) {
+    ConsumerRow consumer = ConsumerRow.decode(value);
+    List<TakenRun> runs = consumer.runs();
+    return new ConsumerView(
+        epoch, consumer.owner(), consumer.events(), runs.isEmpty() ? 0 : runs.get(0).from());
   }
 
   /** Returns dead letters of a shared cursor, from the first one after a position. */

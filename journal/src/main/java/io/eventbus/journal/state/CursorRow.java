@@ -56,7 +56,7 @@ public record CursorRow(
             RowFormat.readNumber(in, "epoch", 1, Long.MAX_VALUE),
             in.readString("owner", CursorView.MAX_OWNER_BYTES),
             RowFormat.readNumber(in, "stamp", 0, Long.MAX_VALUE),
-            mode == CursorMode.SHARED ? SharedCounts.read(in) : SharedCounts.NONE);
+            mode == CursorMode.EXCLUSIVE ? SharedCounts.NONE : SharedCounts.read(in));
     RowFormat.checkEnd(in, value);
     return row;
   }
@@ -84,8 +84,9 @@ public record CursorRow(
     return RowFormat.bytes(out);
   }
 
+  /** Returns whether it has several consumers. */
   boolean isShared() {
-    return mode == CursorMode.SHARED;
+    return mode != CursorMode.EXCLUSIVE;
   }
 
   /** Returns the row with another consumer, or none. */
@@ -100,7 +101,8 @@ public record CursorRow(
 
   /** Returns the row of a shared cursor with other figures. */
   CursorRow withShared(SharedCounts next, long now) {
-    long nextFloor = next.isSettled() ? next.head() : floor;
+    // How far a key-shared one has come is in the rows of its consumers.
+    long nextFloor = mode == CursorMode.SHARED && next.isSettled() ? next.head() : floor;
     return new CursorRow(filter, mode, number, nextFloor, epoch, owner, now, next);
   }
 

@@ -67,7 +67,7 @@ final class CursorRules {
         };
     counters.cursors++;
     long epoch = ++counters.lastEpoch;
-    boolean shared = record.mode() == CursorMode.SHARED;
+    boolean shared = record.mode() != CursorMode.EXCLUSIVE;
     return put(
         journal,
         record.name(),
@@ -156,7 +156,7 @@ final class CursorRules {
     return CursorTable.state(cursor);
   }
 
-  private static Refused noPosition(String field, long position, Journal journal, long max) {
+  static Refused noPosition(String field, long position, Journal journal, long max) {
     return new Refused(
         JournalRefusalReason.NO_POSITION,
         field + ": " + position + " in " + journal.shown() + " (expected: at most " + max + ")");

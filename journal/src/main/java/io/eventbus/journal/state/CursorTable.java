@@ -32,7 +32,7 @@ final class CursorTable {
   void delete(Journal journal, String name, CursorRow cursor) {
     context.cache.delete(Keys.cursor(journal.number(), name));
     SharedCounts counts = cursor.shared();
-    if (counts.consumers() > 0) {
+    if (counts.consumers() > 0 || cursor.mode() == CursorMode.KEY_SHARED) {
       context.cache.forget(Keys.first(Keys.CONSUMER, journal.number(), cursor.number()));
       deleteRows(Keys.CONSUMER, journal, cursor);
     }

@@ -21,6 +21,7 @@ import io.eventbus.journal.codec.ShardRecord.Redrive;
 import io.eventbus.journal.codec.ShardRecord.Release;
 import io.eventbus.journal.codec.ShardRecord.SettleCursor;
 import io.eventbus.journal.codec.ShardRecord.SettleEvents;
+import io.eventbus.journal.codec.ShardRecord.SettleSlots;
 import io.eventbus.journal.codec.ShardRecord.TakeEvents;
 import io.eventbus.journal.codec.ShardRecord.Tick;
 import io.eventbus.journal.codec.ShardRecord.Trim;
@@ -84,7 +85,12 @@ public final class Shard {
     cache.flush(rows);
     rows.put(Keys.shard(), current.encode());
     return new ShardChanges(
-        context.stamp, results, context.chunks, context.changedJournals, context.releasedJournals);
+        context.stamp,
+        results,
+        context.chunks,
+        context.changedJournals,
+        context.releasedJournals,
+        context.regroupedJournals);
   }
 
   /** Rules for the records of one entry. */
@@ -98,6 +104,7 @@ public final class Shard {
     private final RemovalRules removal;
     private final CursorRules cursors;
     private final SharedCursorRules sharedCursors;
+    private final KeySharedRules keyShared;
 
     EntryRules(ShardContext context, SharedWriter shared) {
       this.context = context;
@@ -111,6 +118,7 @@ public final class Shard {
       CursorTable table = new CursorTable(context);
       cursors = new CursorRules(context, table);
       sharedCursors = new SharedCursorRules(context, table);
+      keyShared = new KeySharedRules(context, table);
     }
 
     RecordResult apply(ShardRecord record) {
@@ -137,15 +145,19 @@ public final class Shard {
       } else if (record instanceof DeleteCursor delete) {
         return cursors.delete(delete);
       } else if (record instanceof JoinCursor join) {
-        return sharedCursors.join(join);
+        return keyShared.isOf(join) ? keyShared.join(join) : sharedCursors.join(join);
       } else if (record instanceof LeaveCursor leave) {
-        return sharedCursors.leave(leave);
+        return keyShared.isOf(leave) ? keyShared.leave(leave) : sharedCursors.leave(leave);
       } else if (record instanceof TakeEvents take) {
         return sharedCursors.take(take);
       } else if (record instanceof SettleEvents settle) {
         return sharedCursors.settle(settle);
       } else if (record instanceof Redrive redrive) {
-        return sharedCursors.redrive(redrive);
+        return keyShared.isOf(redrive)
+            ? keyShared.redrive(redrive)
+            : sharedCursors.redrive(redrive);
+      } else if (record instanceof SettleSlots settle) {
+        return keyShared.settle(settle);
       } else if (record instanceof Release release) {
         return delays.release(release);
       } else if (record instanceof ExpireProducers expire) {

@@ -23,6 +23,7 @@ final class ShardContext {
   final List<WrittenChunk> chunks = new ArrayList<>();
   final Set<Integer> changedJournals = new HashSet<>();
   final Set<Integer> releasedJournals = new HashSet<>();
+  final Set<Integer> regroupedJournals = new HashSet<>();
 
   ShardContext(
       ShardLimits limits,

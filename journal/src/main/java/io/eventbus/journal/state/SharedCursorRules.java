@@ -33,15 +33,12 @@ final class SharedCursorRules {
   /** Reason of the death of events whose consumer has failed; part of the rules. */
   static final String CONSUMER_LOST = "its consumer was lost";
 
-  // Times until the next delivery, by the number of the one that has failed.
-  private static final long[] BACKOFF_MILLIS = {1_000, 5_000, 30_000, 120_000};
-
   /** Maximum size of a run that was given back, at the first delivery; part of the rules. */
   private static final int MAX_RUN = 256;
 
   // An answer without events changes the time of the last use at most once in this time, so that
   // consumers that ask often write nothing.
-  private static final long USED_STEP_MILLIS = 60L * 60 * 1000;
+  static final long USED_STEP_MILLIS = 60L * 60 * 1000;
 
   private final ShardContext context;
   private final CursorTable table;
@@ -61,10 +58,7 @@ final class SharedCursorRules {
   private RecordResult join(JoinCursor record, Journal journal, CursorRow cursor) {
     int consumers = cursor.shared().consumers() + 1;
     if (consumers > context.limits.consumers()) {
-      return PublishRules.full(
-          "consumers of cursor " + record.name() + " of " + journal.shown(),
-          consumers,
-          "" + context.limits.consumers());
+      return tooManyConsumers(context, record, journal, consumers);
     }
     long epoch = ++journal.counters().lastEpoch;
     context.changed(journal);
@@ -78,6 +72,18 @@ final class SharedCursorRules {
             .withConsumer(epoch, "", context.stamp)
             .withShared(cursor.shared().withConsumers(consumers), context.stamp));
     return new CursorState(epoch, cursor.shared().head());
+  }
+
+  static Refused tooManyConsumers(
+      ShardContext context, JoinCursor record, Journal journal, int consumers) {
+    return PublishRules.full(
+        "consumers of cursor " + record.name() + " of " + journal.shown(),
+        consumers,
+        "" + context.limits.consumers());
+  }
+
+  static Refused unknown(Journal journal, CursorRecord record, long epoch) {
+    return CursorTable.staleEpoch(journal, record, epoch, "that of a consumer, which has joined");
   }
 
   RecordResult take(TakeEvents record) {
@@ -233,7 +239,7 @@ final class SharedCursorRules {
     }
 
     Refused unknown(long epoch) {
-      return CursorTable.staleEpoch(journal, record, epoch, "that of a consumer, which has joined");
+      return SharedCursorRules.unknown(journal, record, epoch);
     }
 
     void put(long epoch, ConsumerRow consumer) {
@@ -327,7 +333,7 @@ final class SharedCursorRules {
           long delay =
               settlement.delayMillis() >= 0
                   ? settlement.delayMillis()
-                  : BACKOFF_MILLIS[Math.min(run.attempt(), BACKOFF_MILLIS.length) - 1];
+                  : Settlement.backOffMillis(run.attempt());
           fail(run, context.stamp + delay, settlement.reason(), maxAttempts);
         }
         case REJECT -> bury(run, settlement.reason());

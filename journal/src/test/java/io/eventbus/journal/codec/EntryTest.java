@@ -12,6 +12,9 @@ import io.eventbus.journal.PublishHead;
 import io.eventbus.journal.Retention;
 import io.eventbus.journal.Settlement;
 import io.eventbus.journal.Settlement.Outcome;
+import io.eventbus.journal.SlotEnd;
+import io.eventbus.journal.SlotProgress;
+import io.eventbus.journal.SlotState;
 import io.eventbus.journal.chunk.TestEvents;
 import io.eventbus.journal.codec.ShardRecord.Publish;
 import io.eventbus.journal.codec.ShardRecord.Tick;
@@ -29,7 +32,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -93,9 +99,31 @@ class EntryTest {
                 new Settlement(11, 12, 1_000, Outcome.RELEASE, 0, ""))),
         new ShardRecord.SettleEvents(3, "billing", 2, List.of()),
         new ShardRecord.Redrive(3, "billing", 5, 1L << 40, true),
+        new ShardRecord.SettleSlots(3, "billing", 2, progress(900, 8, 2, 1_001)),
+        new ShardRecord.SettleSlots(
+            3,
+            "billing",
+            2,
+            new SlotProgress(1, 0, 0, new TreeMap<>(), List.of(), new TreeSet<>())),
         new ShardRecord.Release(3, 1_700_000_000_000L),
         new ShardRecord.ExpireProducers(1_700_000_000_000L),
         new Tick());
+  }
+
+  private static SlotProgress progress(long floor, long endSerial, int endAttempts, int attempt) {
+    NavigableMap<Integer, SlotState> exceptions = new TreeMap<>();
+    exceptions.put(0, new SlotState(floor, 1L << 40, attempt, 604_800_000, 1L << 41));
+    exceptions.put(1, SlotState.at(7_000));
+    exceptions.put(1_023, new SlotState(0, 3, 2, 0, 0));
+    return new SlotProgress(
+        8,
+        3,
+        5_000,
+        exceptions,
+        List.of(
+            new SlotEnd(endSerial, 1_023, 77, false, endAttempts, "wr\u00f6ng"),
+            new SlotEnd(1, 0, 5, true, 0, "")),
+        new TreeSet<>(List.of(0, 5, 1_023)));
   }
 
   private static String hex(ByteBuffer entry) {
@@ -260,8 +288,8 @@ class EntryTest {
     refused(publish(head -> head, -2, 1), "Publish.events: block count 2 at byte ");
     refused(publish(head -> head, 1, 10), "Publish.events: 1 events at byte ");
     refused(publish(head -> head, 0, 0), "Publish.events: 0 events at byte ");
-    refused(entry(99, 1), "type: 99 at byte 9 (expected: 1..19)");
-    refused(entry(0, 1), "type: 0 at byte 9 (expected: 1..19)");
+    refused(entry(99, 1), "type: 99 at byte 9 (expected: 1..20)");
+    refused(entry(0, 1), "type: 0 at byte 9 (expected: 1..20)");
     refused(ByteBuffer.allocate(9).put((byte) 1).rewind(), "records: none at byte 9 ");
     refused(ByteBuffer.allocate(9).put((byte) 2).rewind(), "format: 2 at byte 0 ");
     refused(
@@ -296,6 +324,18 @@ class EntryTest {
     refused(
         TestEntries.bytes(1, List.of(new ShardRecord.TakeEvents(1, "a", 1, 0))),
         "TakeEvents.max: 0 at byte ");
+    progressRefused(progress(-1, 8, 2, 1), "slot.floor: -5001 at byte ");
+    progressRefused(progress(9, 9, 2, 1), "SlotEnd.serial: 9 at byte ");
+    progressRefused(progress(9, 8, 1_001, 1), "SlotEnd.attempts: 1001 at byte ");
+    progressRefused(progress(9, 8, 2, 1_002), "slot.attempt: 1002 at byte ");
+    SlotEnd end = new SlotEnd(1, 1, 1, false, 0, "");
+    progressRefused(
+        new SlotProgress(
+            1, 0, 0, new TreeMap<>(), Collections.nCopies(1_025, end), new TreeSet<>()),
+        "SettleSlots.ends: 1025 at byte ");
+    progressRefused(
+        new SlotProgress(1, 0, 0, new TreeMap<>(), List.of(), new TreeSet<>(List.of(1_000, 1_024))),
+        "slot: 23 at byte ");
     refused(
         TestEntries.bytes(1, List.of(new ShardRecord.Redrive(1, "a", 5, 4, false))),
         "Redrive.to: 4 at byte ");
@@ -332,6 +372,11 @@ class EntryTest {
     refused(
         publish(head -> changed(head, 5, -1, "x".repeat(129)), -1, 0),
         "Publish.producer length: 129 at byte ");
+  }
+
+  private void progressRefused(SlotProgress progress, String message) {
+    refused(
+        TestEntries.bytes(1, List.of(new ShardRecord.SettleSlots(1, "a", 1, progress))), message);
   }
 
   private void settlementRefused(Settlement settlement, String message) {

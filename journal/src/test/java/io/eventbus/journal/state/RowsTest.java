@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.eventbus.journal.CursorMode;
 import io.eventbus.journal.JournalRefusalReason;
 import io.eventbus.journal.KeepPolicy;
+import io.eventbus.journal.SlotState;
 import io.eventbus.journal.TakenRun;
 import io.eventbus.journal.rows.MemoryRows;
 import io.eventbus.journal.rows.StoreFailedException;
@@ -21,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -110,6 +112,35 @@ class RowsTest {
         new Sample(waiting.encode(), value -> WaitingRun.decode(waitingKey, value).encode()));
     DeadRow dead = new DeadRow(7, "wrong", 1_700_000_000_000L);
     samples.put("DeadRow", new Sample(dead.encode(), value -> DeadRow.decode(value).encode()));
+    DeadRow deadOfSlot = new DeadRow(7, "wrong", 1_700_000_000_000L, 1_023);
+    samples.put(
+        "DeadRow of a slot",
+        new Sample(deadOfSlot.encode(), value -> DeadRow.decode(value).encode()));
+    CursorRow keyShared =
+        new CursorRow(
+            TopicFilter.parse("a.*"),
+            CursorMode.KEY_SHARED,
+            4,
+            5,
+            6,
+            "",
+            1_700_000_000_000L,
+            new SharedCounts(5, 3, 0, 50, 0, 60));
+    samples.put(
+        "CursorRow KEY_SHARED",
+        new Sample(keyShared.encode(), value -> CursorRow.decode(value).encode()));
+    SlotStates states =
+        new SlotStates(
+            900,
+            new TreeMap<>(
+                Map.of(0, SlotState.at(800), 1_023, new SlotState(950, 951, 3, 1_000, 990))));
+    SlotConsumerRow slotConsumer =
+        new SlotConsumerRow("bus-1/a", 9, 70, 3, states, new TreeMap<>(Map.of(1_023, 3L)));
+    samples.put(
+        "SlotConsumerRow",
+        new Sample(slotConsumer.encode(), value -> SlotConsumerRow.decode(value).encode()));
+    SlotsRow free = SlotsRow.from(0).leftByAll(states).withFull(true);
+    samples.put("SlotsRow", new Sample(free.encode(), value -> SlotsRow.decode(value).encode()));
     DefinitionRow definition =
         new DefinitionRow(ShardFixture.definition("orders", "orders.>", KeepPolicy.LATEST), 79);
     samples.put(

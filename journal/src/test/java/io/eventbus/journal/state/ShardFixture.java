@@ -39,7 +39,7 @@ final class ShardFixture {
   final MemoryRows rows;
   private final long cacheBytes;
   private Shard shard;
-  ShardChanges changes = new ShardChanges(0, List.of(), List.of(), Set.of(), Set.of());
+  ShardChanges changes = new ShardChanges(0, List.of(), List.of(), Set.of(), Set.of(), Set.of());
 
   ShardFixture(ShardLimits limits, MemoryRows rows, long cacheBytes) {
     this.limits = limits;

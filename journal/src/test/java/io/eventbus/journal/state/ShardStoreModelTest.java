@@ -34,6 +34,10 @@ class ShardStoreModelTest {
           directory.resolve("shared-" + seed),
           SharedCursorModelTest.LIMITS,
           SharedCursorModelTest.entries(seed));
+      compare(
+          directory.resolve("key-shared-" + seed),
+          KeySharedModelTest.LIMITS,
+          KeySharedModelTest.entries(seed));
     }
   }
 

@@ -261,11 +261,38 @@ class WorkerTest extends ClientFixture {
   }
 
   @Test
+  void theBusIsToldThatTheOrderOfKeysIsKept() throws Exception {
+    EventBusClient client = connect();
+    client.durable("billing").filter("a.>").keyShared().maxUnsettled(50).handler(this::note);
+    Consume consume = consume();
+    assertThat(consume.getMode()).isEqualTo(ConsumeMode.KEY_SHARED);
+    assertThat(consume.getName()).isEqualTo("billing");
+    assertThat(consume.getMaxEvents()).isEqualTo(50);
+  }
+
+  @Test
+  void aWorkerThatKeepsTheOrderSettlesWhenNothingWaits() throws Exception {
+    EventBusClient client = connect();
+    client.durable("billing").filter("a.>").keyShared().handler(this::note);
+    Consume consume = consume();
+    executor.hold();
+    feed(consume, 1, 1, "a", "b");
+    feed(consume, 7, 1, "c");
+    executor.step();
+    assertThat(take(handled, 3)).containsExactly("1 a 1", "2 b 1", "7 c 1");
+    assertThat(settle()).isEqualTo(settlement(consume, 1, 2, SettleOutcome.DONE, 1));
+    assertThat(settle()).isEqualTo(settlement(consume, 7, 7, SettleOutcome.DONE, 1));
+    assertNothingSettled();
+  }
+
+  @Test
   void settingsAreChecked() throws Exception {
     EventBusClient client = connect();
     assertThatExceptionOfType(EventBusException.IllegalTopic.class)
         .isThrownBy(() -> client.replay().shared())
         .withMessageContaining("expected: a name");
+    assertThatExceptionOfType(EventBusException.IllegalTopic.class)
+        .isThrownBy(() -> client.replay().keyShared());
     assertThatExceptionOfType(EventBusException.IllegalTopic.class)
         .isThrownBy(() -> client.durable("n").filter("a..b").shared().handler(this::note));
     WorkerBuilder builder = client.durable("n").shared();

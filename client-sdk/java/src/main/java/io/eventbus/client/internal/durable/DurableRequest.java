@@ -11,6 +11,7 @@ import io.eventbus.client.WorkerBuilder;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.ConsumeMode;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
@@ -74,11 +75,20 @@ final class DurableRequest implements DurableBuilder {
 
   @Override
   public WorkerBuilder shared() {
+    return worker(ConsumeMode.SHARED);
+  }
+
+  @Override
+  public WorkerBuilder keyShared() {
+    return worker(ConsumeMode.KEY_SHARED);
+  }
+
+  private WorkerBuilder worker(ConsumeMode mode) {
     if (name.isEmpty()) {
       throw new EventBusException.IllegalTopic(
           "name of the shared durable subscription: empty (expected: a name)");
     }
-    return new WorkerRequest(this, begin);
+    return new WorkerRequest(this, mode, begin);
   }
 
   /**

@@ -76,6 +76,11 @@ final class WorkerFeed {
     extendedAt = nowNanos;
   }
 
+  /** Returns whether a position of it waits. */
+  boolean waits() {
+    return !over && next <= to;
+  }
+
   boolean isOver() {
     return over;
   }

@@ -210,6 +210,11 @@ final class WorkerFeeds {
     return !queue.isEmpty();
   }
 
+  /** Returns whether an event waits for a handler, of feeds whose positions follow each other. */
+  synchronized boolean waits() {
+    return queue.stream().anyMatch(WorkerFeed::waits);
+  }
+
   /** Takes the next event; null if none waits. */
   synchronized @Nullable OpenDelivery take(long nowNanos) {
     WorkerFeed feed = queue.peek();

@@ -3,6 +3,7 @@ package io.eventbus.client.internal.durable;
 import io.eventbus.client.WorkHandler;
 import io.eventbus.client.Worker;
 import io.eventbus.client.WorkerBuilder;
+import io.eventbus.schema.ConsumeMode;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -12,14 +13,16 @@ final class WorkerRequest implements WorkerBuilder {
   private static final Duration MAX_ACK_TIMEOUT = Duration.ofHours(12);
 
   private final DurableRequest consumer;
+  private final ConsumeMode mode;
   private final DurableRequest.Begin begin;
   private int maxUnsettled = 256;
   private Duration ackTimeout = Duration.ofSeconds(30);
   private int maxAttempts = 10;
   private int concurrency = 1;
 
-  WorkerRequest(DurableRequest consumer, DurableRequest.Begin begin) {
+  WorkerRequest(DurableRequest consumer, ConsumeMode mode, DurableRequest.Begin begin) {
     this.consumer = consumer;
+    this.mode = mode;
     this.begin = begin;
   }
 
@@ -69,7 +72,7 @@ final class WorkerRequest implements WorkerBuilder {
     Objects.requireNonNull(handler, "handler");
     return begin.worker(
         new WorkerState.Settings(
-            consumer.settings(), maxUnsettled, ackTimeout, maxAttempts, concurrency),
+            consumer.settings(), mode, maxUnsettled, ackTimeout, maxAttempts, concurrency),
         handler);
   }
 }

@@ -35,6 +35,7 @@ final class WorkerState extends FedConsumer<Worker> implements Worker {
   /** Settings of a worker. */
   record Settings(
       DurableState.Settings consumer,
+      ConsumeMode mode,
       int maxUnsettled,
       Duration ackTimeout,
       int maxAttempts,
@@ -227,7 +228,10 @@ final class WorkerState extends FedConsumer<Worker> implements Worker {
   }
 
   private void collect() {
-    if (collects.compareAndSet(false, true)) {
+    if (settings.mode() == ConsumeMode.KEY_SHARED && !feeds.waits()) {
+      // The next events of these keys come only then.
+      flush();
+    } else if (collects.compareAndSet(false, true)) {
       Scheduler.Timer unused =
           environment
               .conductor()
@@ -312,7 +316,7 @@ final class WorkerState extends FedConsumer<Worker> implements Worker {
             filter(),
             journal,
             name(),
-            ConsumeMode.SHARED,
+            settings.mode(),
             given,
             start.value(),
             feeds.ask(),

@@ -157,20 +157,25 @@ public interface Journals {
    * <p>A consumer has at most 1,024 events that are not settled. While 100,000 events are given
    * back or dead, there are no others to take.
    *
+   * @param serial larger than those by which the consumer took before: none are taken by one that
+   *     comes again
    * @param max maximum number of events, 1 or more
    */
-  CompletionStage<RecordResult> takeEvents(int journal, String name, long epoch, int max);
+  CompletionStage<RecordResult> takeEvents(
+      int journal, String name, long epoch, long serial, int max);
 
   /**
    * Settles events that a consumer of a shared cursor has taken. Those that it does not have, or of
    * another delivery, are left out and counted. The result is {@link RecordResult.Settled} or
    * {@link RecordResult.Refused}.
    *
+   * @param serial larger than those by which the consumer settled before: nothing is settled by one
+   *     that comes again. Of no meaning without settlements, which only use the cursor
    * @throws IllegalArgumentException if these are more than {@link Settlement#MAX_TOGETHER}, or one
    *     is illegal
    */
   CompletionStage<RecordResult> settleEvents(
-      int journal, String name, long epoch, List<Settlement> settlements);
+      int journal, String name, long epoch, long serial, List<Settlement> settlements);
 
   /**
    * Stores what a consumer of a key-shared cursor has settled. The result is {@link

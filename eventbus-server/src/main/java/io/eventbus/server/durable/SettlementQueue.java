@@ -42,14 +42,15 @@ final class SettlementQueue {
   static final class Batch {
     final List<Settlement> settlements = new ArrayList<>();
     final List<Long> confirmations = new ArrayList<>(0);
+    long serial;
     private int bytes;
-    private boolean releases;
   }
 
   private final BusMemory memory;
   private final Target target;
   private Batch open = new Batch();
   private @Nullable Batch underWay;
+  private long serial;
   private boolean waits;
   private boolean closed;
   private int confirmations;
@@ -69,15 +70,6 @@ final class SettlementQueue {
     return underWay == null && open.settlements.isEmpty();
   }
 
-  /**
-   * Returns whether events are being given back. If the record is sent again, and the consumer has
-   * taken them anew meanwhile, they would be given back once more.
-   */
-  boolean isReleasing() {
-    Batch batch = underWay;
-    return batch != null && batch.releases;
-  }
-
   /** Adds a settlement of events that the consumer has; {@link #flush} sends it. */
   void add(
       long from,
@@ -86,7 +78,6 @@ final class SettlementQueue {
       Settlement.Outcome outcome,
       long delayMillis,
       String reason) {
-    open.releases |= outcome == Settlement.Outcome.RELEASE;
     List<Settlement> all = open.settlements;
     Settlement last = all.isEmpty() ? null : all.get(all.size() - 1);
     if (last != null
@@ -122,6 +113,7 @@ final class SettlementQueue {
   private void send() {
     Batch batch = open;
     open = new Batch();
+    batch.serial = ++serial;
     underWay = batch;
     target.send(batch);
   }

@@ -65,6 +65,8 @@ public final class SharedConsumer extends QueueConsumer {
   private final Queue<TakenRun> runs = new ArrayDeque<>(0);
   private final String timedOut;
   private long epoch;
+  // Number of records by which it has taken events.
+  private long takes;
   // The next position of the first run, and when something was taken or sent last.
   private long next;
   private long movedAt;
@@ -152,7 +154,6 @@ public final class SharedConsumer extends QueueConsumer {
         && runs.isEmpty()
         && free() > 0
         && inFlight < MAX_EVENTS
-        && !settlements.isReleasing()
         && hasCredit();
   }
 
@@ -166,7 +167,7 @@ public final class SharedConsumer extends QueueConsumer {
     asking = true;
     var unused =
         journals
-            .takeEvents(journal.number(), wish().name(), epoch, max)
+            .takeEvents(journal.number(), wish().name(), epoch, ++takes, max)
             .whenComplete(
                 (result, failure) -> {
                   cursor.took(this, result);
@@ -460,7 +461,7 @@ public final class SharedConsumer extends QueueConsumer {
     if (phase() == Phase.FEEDING) {
       var unused =
           journals
-              .settleEvents(journal.number(), wish().name(), epoch, List.of())
+              .settleEvents(journal.number(), wish().name(), epoch, 0, List.of())
               .whenComplete(
                   (result, failure) -> {
                     if (result instanceof RecordResult.Refused) {
@@ -525,7 +526,8 @@ public final class SharedConsumer extends QueueConsumer {
     public void send(SettlementQueue.Batch batch) {
       var unused =
           journals
-              .settleEvents(journal.number(), wish().name(), epoch, batch.settlements)
+              .settleEvents(
+                  journal.number(), wish().name(), epoch, batch.serial, batch.settlements)
               .whenComplete(
                   (result, failure) ->
                       line.execute(() -> settlements.answered(batch, result, failure)));

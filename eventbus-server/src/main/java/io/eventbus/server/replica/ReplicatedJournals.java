@@ -164,14 +164,15 @@ final class ReplicatedJournals implements Journals {
   }
 
   @Override
-  public CompletionStage<RecordResult> takeEvents(int journal, String name, long epoch, int max) {
-    return submit(journals -> journals.takeEvents(journal, name, epoch, max));
+  public CompletionStage<RecordResult> takeEvents(
+      int journal, String name, long epoch, long serial, int max) {
+    return submit(journals -> journals.takeEvents(journal, name, epoch, serial, max));
   }
 
   @Override
   public CompletionStage<RecordResult> settleEvents(
-      int journal, String name, long epoch, List<Settlement> settlements) {
-    return submit(journals -> journals.settleEvents(journal, name, epoch, settlements));
+      int journal, String name, long epoch, long serial, List<Settlement> settlements) {
+    return submit(journals -> journals.settleEvents(journal, name, epoch, serial, settlements));
   }
 
   @Override

@@ -111,7 +111,7 @@ public final class FakeJournals implements Journals {
   public int takeAttempt(int journal, String name) {
     RecordResult joined = joinCursor(journal, name, "test", 9).toCompletableFuture().join();
     long epoch = ((RecordResult.CursorState) joined).epoch();
-    RecordResult taken = takeEvents(journal, name, epoch, 1).toCompletableFuture().join();
+    RecordResult taken = takeEvents(journal, name, epoch, 1, 1).toCompletableFuture().join();
     return ((RecordResult.Taken) taken).runs().get(0).attempt();
   }
 
@@ -412,14 +412,15 @@ public final class FakeJournals implements Journals {
   }
 
   @Override
-  public CompletionStage<RecordResult> takeEvents(int journal, String name, long epoch, int max) {
-    return submit(new ShardRecord.TakeEvents(journal, name, epoch, max));
+  public CompletionStage<RecordResult> takeEvents(
+      int journal, String name, long epoch, long serial, int max) {
+    return submit(new ShardRecord.TakeEvents(journal, name, epoch, serial, max));
   }
 
   @Override
   public CompletionStage<RecordResult> settleEvents(
-      int journal, String name, long epoch, List<Settlement> settlements) {
-    return submit(new ShardRecord.SettleEvents(journal, name, epoch, settlements));
+      int journal, String name, long epoch, long serial, List<Settlement> settlements) {
+    return submit(new ShardRecord.SettleEvents(journal, name, epoch, serial, settlements));
   }
 
   @Override

@@ -98,9 +98,11 @@ public final class CursorRecordFormat {
       writeFlag(out, leave.failed());
     } else if (record instanceof TakeEvents take) {
       Varint.write(out, take.epoch());
+      Varint.write(out, take.serial());
       Varint.write(out, take.max());
     } else if (record instanceof SettleEvents settle) {
       Varint.write(out, settle.epoch());
+      Varint.write(out, settle.serial());
       writeSettlements(out, settle.settlements());
     } else if (record instanceof SettleSlots settle) {
       Varint.write(out, settle.epoch());
@@ -194,12 +196,14 @@ public final class CursorRecordFormat {
               journal,
               name,
               readNumber(in, "TakeEvents.epoch", 0, Long.MAX_VALUE),
+              readNumber(in, "TakeEvents.serial", 0, Long.MAX_VALUE),
               (int) readNumber(in, "TakeEvents.max", 1, Integer.MAX_VALUE));
       case SETTLE_EVENTS ->
           new SettleEvents(
               journal,
               name,
               readNumber(in, "SettleEvents.epoch", 0, Long.MAX_VALUE),
+              readNumber(in, "SettleEvents.serial", 0, Long.MAX_VALUE),
               readSettlements(in));
       case SETTLE_SLOTS ->
           new SettleSlots(

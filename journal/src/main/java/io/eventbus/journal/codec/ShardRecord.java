@@ -106,12 +106,21 @@ public sealed interface ShardRecord {
   /**
    * Taking of events by a consumer of a shared cursor.
    *
+   * @param serial larger than those of the records before by which this consumer takes: one that
+   *     comes twice, because it was sent to a new leader again, takes nothing
    * @param max maximum number of events, 1 or more
    */
-  record TakeEvents(int journal, String name, long epoch, int max) implements CursorRecord {}
+  record TakeEvents(int journal, String name, long epoch, long serial, int max)
+      implements CursorRecord {}
 
-  /** Settlement of single events by a consumer of a shared cursor. */
-  record SettleEvents(int journal, String name, long epoch, List<Settlement> settlements)
+  /**
+   * Settlement of single events by a consumer of a shared cursor.
+   *
+   * @param serial larger than those of the records before by which this consumer settles: one that
+   *     comes twice settles nothing that the consumer has taken again meanwhile
+   */
+  record SettleEvents(
+      int journal, String name, long epoch, long serial, List<Settlement> settlements)
       implements CursorRecord {
     /** Copies the list. */
     public SettleEvents {

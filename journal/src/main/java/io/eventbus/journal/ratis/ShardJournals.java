@@ -655,14 +655,15 @@ public final class ShardJournals implements Journals, AutoCloseable {
   }
 
   @Override
-  public CompletionStage<RecordResult> takeEvents(int journal, String name, long epoch, int max) {
-    return submit(new TakeEvents(journal, name, epoch, max));
+  public CompletionStage<RecordResult> takeEvents(
+      int journal, String name, long epoch, long serial, int max) {
+    return submit(new TakeEvents(journal, name, epoch, serial, max));
   }
 
   @Override
   public CompletionStage<RecordResult> settleEvents(
-      int journal, String name, long epoch, List<Settlement> settlements) {
-    return submit(new SettleEvents(journal, name, epoch, settlements));
+      int journal, String name, long epoch, long serial, List<Settlement> settlements) {
+    return submit(new SettleEvents(journal, name, epoch, serial, settlements));
   }
 
   @Override

@@ -14,10 +14,14 @@ import java.util.List;
  *
  * @param owner text that names the process of a bus
  * @param maxAttempts number of deliveries after which an event is dead
+ * @param taken serial of the last record by which it took events
+ * @param settled serial of the last record by which it settled events
  * @param runs what it has taken and not settled, by position; at most {@value
  *     ShardLimits#MAX_IN_FLIGHT} events
  */
-public record ConsumerRow(String owner, int maxAttempts, List<TakenRun> runs) implements Row {
+public record ConsumerRow(
+    String owner, int maxAttempts, long taken, long settled, List<TakenRun> runs)
+    implements Row {
   private static final int FORMAT = 1;
   private static final int MEMORY_BYTES = 120;
   // The object of a run, and the reference to it.
@@ -37,6 +41,8 @@ public record ConsumerRow(String owner, int maxAttempts, List<TakenRun> runs) im
     BodyReader in = RowFormat.reader(value, FORMAT);
     String owner = in.readString("owner", CursorView.MAX_OWNER_BYTES);
     int maxAttempts = (int) RowFormat.readNumber(in, "maxAttempts", 1, TakenRun.MAX_ATTEMPTS);
+    long taken = RowFormat.readNumber(in, "taken", 0, Long.MAX_VALUE);
+    long settled = RowFormat.readNumber(in, "settled", 0, Long.MAX_VALUE);
     int count = (int) RowFormat.readNumber(in, "runs", 0, ShardLimits.MAX_IN_FLIGHT);
     List<TakenRun> runs = new ArrayList<>(count);
     long end = 0;
@@ -53,17 +59,19 @@ public record ConsumerRow(String owner, int maxAttempts, List<TakenRun> runs) im
       end = to;
     }
     RowFormat.checkEnd(in, value);
-    return new ConsumerRow(owner, maxAttempts, runs);
+    return new ConsumerRow(owner, maxAttempts, taken, settled, runs);
   }
 
   @Override
   public byte[] encode() {
     ByteBuffer out =
         ByteBuffer.allocate(
-            (3 + 3 * runs.size()) * Varint.MAX_BYTES + DefinitionFormat.maxSize(owner));
+            (5 + 3 * runs.size()) * Varint.MAX_BYTES + DefinitionFormat.maxSize(owner));
     Varint.write(out, FORMAT);
     DefinitionFormat.writeString(out, owner);
     Varint.write(out, maxAttempts);
+    Varint.write(out, taken);
+    Varint.write(out, settled);
     Varint.write(out, runs.size());
     long end = 0;
     for (TakenRun run : runs) {
@@ -84,8 +92,12 @@ public record ConsumerRow(String owner, int maxAttempts, List<TakenRun> runs) im
     return events;
   }
 
-  ConsumerRow withRuns(List<TakenRun> next) {
-    return new ConsumerRow(owner, maxAttempts, next);
+  ConsumerRow afterTake(long serial, List<TakenRun> next) {
+    return new ConsumerRow(owner, maxAttempts, serial, settled, next);
+  }
+
+  ConsumerRow afterSettlement(long serial, List<TakenRun> next) {
+    return new ConsumerRow(owner, maxAttempts, taken, serial, next);
   }
 
   @Override

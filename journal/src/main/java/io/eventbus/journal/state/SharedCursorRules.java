@@ -64,7 +64,7 @@ final class SharedCursorRules {
     context.changed(journal);
     context.cache.put(
         Keys.consumer(journal.number(), cursor.number(), epoch),
-        new ConsumerRow(record.owner(), record.maxAttempts(), List.of()));
+        new ConsumerRow(record.owner(), record.maxAttempts(), 0, 0, List.of()));
     table.put(
         journal,
         record.name(),
@@ -97,6 +97,10 @@ final class SharedCursorRules {
     if (consumer == null) {
       return open.unknown(record.epoch());
     }
+    if (record.serial() <= consumer.taken()) {
+      // What it took the first time was told then.
+      return new Taken(List.of(), open.nextDue());
+    }
     long available = journal.counters().lastPosition - open.head + open.waiting;
     long share = 2L * cursor.shared().consumers();
     // Few events are spread over the consumers, of many each gets a large part.
@@ -108,7 +112,7 @@ final class SharedCursorRules {
     } else {
       RunList runs = new RunList(consumer.runs());
       taken.forEach(runs::add);
-      open.put(record.epoch(), consumer.withRuns(runs.toList()));
+      open.put(record.epoch(), consumer.afterTake(record.serial(), runs.toList()));
       open.store();
     }
     return new Taken(taken, open.nextDue());
@@ -125,6 +129,9 @@ final class SharedCursorRules {
     if (consumer == null) {
       return open.unknown(record.epoch());
     }
+    if (record.serial() <= consumer.settled() && !record.settlements().isEmpty()) {
+      return new Settled(0);
+    }
     RunList runs = new RunList(consumer.runs());
     long ignored = 0;
     boolean changed = false;
@@ -138,7 +145,7 @@ final class SharedCursorRules {
       ignored += Math.min(left, Integer.MAX_VALUE);
     }
     if (changed) {
-      open.put(record.epoch(), consumer.withRuns(runs.toList()));
+      open.put(record.epoch(), consumer.afterSettlement(record.serial(), runs.toList()));
       open.store();
     } else {
       open.touch();

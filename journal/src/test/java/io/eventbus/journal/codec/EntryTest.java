@@ -87,17 +87,18 @@ class EntryTest {
         new ShardRecord.DetachCursor(3, "billing", 2),
         new ShardRecord.JoinCursor(3, "billing", "bus-1/a", 9),
         new ShardRecord.LeaveCursor(3, "billing", 2, true),
-        new ShardRecord.TakeEvents(3, "billing", 2, 64),
+        new ShardRecord.TakeEvents(3, "billing", 2, 5, 64),
         new ShardRecord.SettleEvents(
             3,
             "billing",
             2,
+            7,
             List.of(
                 new Settlement(5, 9, 1, Outcome.DONE, -1, ""),
                 new Settlement(10, 10, 2, Outcome.RETRY, 60_000, "busy"),
                 new Settlement(1L << 40, 1L << 41, 3, Outcome.REJECT, -1, "wr\u00f6ng"),
                 new Settlement(11, 12, 1_000, Outcome.RELEASE, 0, ""))),
-        new ShardRecord.SettleEvents(3, "billing", 2, List.of()),
+        new ShardRecord.SettleEvents(3, "billing", 2, 6, List.of()),
         new ShardRecord.Redrive(3, "billing", 5, 1L << 40, true),
         new ShardRecord.SettleSlots(3, "billing", 2, progress(900, 8, 2, 1_001)),
         new ShardRecord.SettleSlots(
@@ -322,7 +323,7 @@ class EntryTest {
           "JoinCursor.maxAttempts: " + attempts + " at byte ");
     }
     refused(
-        TestEntries.bytes(1, List.of(new ShardRecord.TakeEvents(1, "a", 1, 0))),
+        TestEntries.bytes(1, List.of(new ShardRecord.TakeEvents(1, "a", 1, 1, 0))),
         "TakeEvents.max: 0 at byte ");
     progressRefused(progress(-1, 8, 2, 1), "slot.floor: -5001 at byte ");
     progressRefused(progress(9, 9, 2, 1), "SlotEnd.serial: 9 at byte ");
@@ -358,7 +359,7 @@ class EntryTest {
         TestEntries.bytes(
             1,
             List.of(
-                new ShardRecord.SettleEvents(1, "a", 1, Collections.nCopies(1_025, settlement)))),
+                new ShardRecord.SettleEvents(1, "a", 1, 1, Collections.nCopies(1_025, settlement)))),
         "SettleEvents.settlements: 1025 at byte ");
     refused(publish(head -> changed(head, 0, -1, ""), -1, 0), "Publish.sequence: 0 at byte ");
     refused(publish(head -> changed(head, 5, 5, ""), -1, 0), "Publish.previous: 5 at byte ");
@@ -381,7 +382,7 @@ class EntryTest {
 
   private void settlementRefused(Settlement settlement, String message) {
     refused(
-        TestEntries.bytes(1, List.of(new ShardRecord.SettleEvents(1, "a", 1, List.of(settlement)))),
+        TestEntries.bytes(1, List.of(new ShardRecord.SettleEvents(1, "a", 1, 1, List.of(settlement)))),
         message);
   }
 

@@ -218,7 +218,7 @@ class ShardDutiesTest {
       // A jump of more than an hour would not be believed.
       wall.addAndGet(59 * MINUTE);
       publish(journals, 1, 20, 0);
-      assertThat(TestShards.await(journals.settleEvents(1, "busy", busy, List.of())))
+      assertThat(TestShards.await(journals.settleEvents(1, "busy", busy, 0, List.of())))
           .isEqualTo(new Settled(0));
       wall.addAndGet(2 * MINUTE);
       await(journals, figures -> figures.cursors() == 1);

@@ -73,6 +73,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class ShardJournalsTest {
+  private static final AtomicLong SERIALS = new AtomicLong();
+
   private final Path directory;
   private final AtomicLong wall = new AtomicLong(1_700_000_000_000L);
 
@@ -422,6 +424,7 @@ class ShardJournalsTest {
                         journal,
                         "jobs",
                         one,
+                        1,
                         List.of(
                             new Settlement(1, 2, 1, Outcome.DONE, -1, ""),
                             new Settlement(3, 3, 1, Outcome.REJECT, -1, "wrong"),
@@ -483,7 +486,7 @@ class ShardJournalsTest {
       assertThat(take(journals, journal, two, 1)).containsExactly(new TakenRun(10, 10, 1));
       List<Settlement> tooMany =
           Collections.nCopies(1_025, new Settlement(1, 1, 1, Outcome.DONE, -1, ""));
-      assertThatThrownBy(() -> journals.settleEvents(journal, "jobs", two, tooMany))
+      assertThatThrownBy(() -> journals.settleEvents(journal, "jobs", two, 9, tooMany))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("SettleEvents.settlements: 1025 ");
       assertThat(TestShards.await(journals.deleteCursor(journal, "jobs", 0))).isEqualTo(new Done());
@@ -500,7 +503,7 @@ class ShardJournalsTest {
   }
 
   private static List<TakenRun> take(Journals journals, int journal, long epoch, int max) {
-    return ((Taken) TestShards.await(journals.takeEvents(journal, "jobs", epoch, max))).runs();
+    return ((Taken) TestShards.await(journals.takeEvents(journal, "jobs", epoch, SERIALS.incrementAndGet(), max))).runs();
   }
 
   @Test

@@ -102,6 +102,8 @@ class RowsTest {
         new ConsumerRow(
             "bus-1/a",
             9,
+            70,
+            8,
             List.of(new TakenRun(5, 9, 1), new TakenRun(10, 10, 2), new TakenRun(1_000, 2_015, 1)));
     samples.put(
         "ConsumerRow", new Sample(consumer.encode(), value -> ConsumerRow.decode(value).encode()));
@@ -221,28 +223,28 @@ class RowsTest {
   @Test
   void aConsumerHasNoMoreThanItMay() {
     List<TakenRun> tooMany = List.of(new TakenRun(1, 1_000, 1), new TakenRun(2_000, 2_024, 1));
-    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, tooMany).encode()))
+    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, 0, 0, tooMany).encode()))
         .isInstanceOf(MalformedFrameException.class)
         .hasMessageStartingWith("length: 24 at byte ")
         .hasMessageEndingWith("(expected: 0..23)");
     List<TakenRun> attempts = List.of(new TakenRun(1, 1, 1_001));
-    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, attempts).encode()))
+    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, 0, 0, attempts).encode()))
         .isInstanceOf(MalformedFrameException.class)
         .hasMessageStartingWith("attempt: 1001 at byte ");
     List<TakenRun> backward = List.of(new TakenRun(9, 9, 1), new TakenRun(9, 9, 1));
-    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, backward).encode()))
+    assertThatThrownBy(() -> ConsumerRow.decode(new ConsumerRow("o", 1, 0, 0, backward).encode()))
         .isInstanceOf(MalformedFrameException.class)
         .hasMessageStartingWith("gap: -1 at byte ");
   }
 
   @Test
   void whatARowOfAConsumerTakesGrowsWithItsRuns() {
-    ConsumerRow none = new ConsumerRow("o", 1, List.of());
+    ConsumerRow none = new ConsumerRow("o", 1, 0, 0, List.of());
     List<TakenRun> runs = new ArrayList<>();
     for (int i = 0; i < ShardLimits.MAX_IN_FLIGHT; i++) {
       runs.add(new TakenRun(1_000_000 + 2 * i, 1_000_000 + 2 * i, 1 + i % 4));
     }
-    ConsumerRow most = new ConsumerRow("o", 1, runs);
+    ConsumerRow most = new ConsumerRow("o", 1, 0, 0, runs);
     assertThat(most.events()).isEqualTo(ShardLimits.MAX_IN_FLIGHT);
     assertThat(most.encode()).hasSizeLessThan(4 << 10);
     assertThat(ConsumerRow.decode(most.encode())).isEqualTo(most);

@@ -127,6 +127,7 @@ class SharedCursorModelTest {
     private long last;
     private long sent;
     private long lastEpoch;
+    private long serial;
     private boolean released;
     private int taken;
     private int again;
@@ -209,7 +210,7 @@ class SharedCursorModelTest {
             random.nextInt(8) == 0
                 ? new DeleteCursor(1, name(), random.nextBoolean() ? 0 : epoch())
                 : publish();
-        case 7, 8, 9, 10, 11, 12 -> new TakeEvents(1, name(), epoch(), 1 + random.nextInt(12));
+        case 7, 8, 9, 10, 11, 12 -> new TakeEvents(1, name(), epoch(), ++serial, 1 + random.nextInt(12));
         default -> settle();
       };
     }
@@ -243,7 +244,7 @@ class SharedCursorModelTest {
       for (int i = 0; i < count; i++) {
         settlements.add(settlement(name, epoch));
       }
-      return new SettleEvents(1, name, epoch, settlements);
+      return new SettleEvents(1, name, epoch, ++serial, settlements);
     }
 
     private Settlement settlement(String name, long epoch) {

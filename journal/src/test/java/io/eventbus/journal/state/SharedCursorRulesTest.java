@@ -47,6 +47,7 @@ class SharedCursorRulesTest {
   private static final long HOUR = 60L * 60 * 1000;
 
   private ShardFixture shard = new ShardFixture(LIMITS, new MemoryRows(), Shard.CACHE_BYTES);
+  private long serial;
   private long stamp = 1_000_000;
   private long published;
 
@@ -78,6 +79,24 @@ class SharedCursorRulesTest {
     return publish;
   }
 
+  @Test
+  void aRecordThatComesTwiceDoesNothingTheSecondTime() {
+    begin(4);
+    long one = join(5);
+    long two = join(5);
+    TakeEvents taking = taking(one, 1);
+    SettleEvents released = settlement(one, 1, 1, 1, Outcome.RELEASE);
+    assertThat(((Taken) apply(taking)).runs()).containsExactly(run(1, 1, 1));
+    assertThat(apply(released)).isEqualTo(new Settled(0));
+    assertThat(take(one, 1)).containsExactly(run(1, 1, 1));
+    // Both were sent to a new leader again.
+    assertThat(((Taken) apply(taking)).runs()).isEmpty();
+    assertThat(apply(released)).isEqualTo(new Settled(0));
+    assertThat(take(two, 1)).as("not the one that is in flight").containsExactly(run(2, 2, 1));
+    assertThat(settle(one, 1, 1, 1, Outcome.DONE)).as("ignored").isZero();
+    assertThat(runs(one)).isEmpty();
+  }
+
   private void publish(int count) {
     if (count > 0) {
       assertThat(apply(publication(count))).isInstanceOf(Published.class);
@@ -88,8 +107,8 @@ class SharedCursorRulesTest {
     return ((CursorState) apply(new JoinCursor(1, "c", "bus-1", maxAttempts))).epoch();
   }
 
-  private static TakeEvents taking(long epoch, int max) {
-    return new TakeEvents(1, "c", epoch, max);
+  private TakeEvents taking(long epoch, int max) {
+    return new TakeEvents(1, "c", epoch, ++serial, max);
   }
 
   private List<TakenRun> take(long epoch, int max) {
@@ -100,10 +119,10 @@ class SharedCursorRulesTest {
     return new TakenRun(from, to, attempt);
   }
 
-  private static SettleEvents settlement(
+  private SettleEvents settlement(
       long epoch, long from, long to, int attempt, Outcome outcome) {
     return new SettleEvents(
-        1, "c", epoch, List.of(new Settlement(from, to, attempt, outcome, -1, "why")));
+        1, "c", epoch, ++serial, List.of(new Settlement(from, to, attempt, outcome, -1, "why")));
   }
 
   private int settle(long epoch, long from, long to, int attempt, Outcome outcome) {
@@ -269,6 +288,7 @@ class SharedCursorRulesTest {
                 1,
                 "c",
                 one,
+                ++serial,
                 List.of(
                     new Settlement(1, 1, 1, Outcome.RETRY, Settlement.MAX_DELAY_MILLIS, ""),
                     new Settlement(2, 2, 1, Outcome.RETRY, 0, ""))));
@@ -528,12 +548,13 @@ class SharedCursorRulesTest {
     settle(one, 3, 3, 1, Outcome.RETRY);
     apply(new CreateCursor(1, "d", FILTER, CursorMode.SHARED, CursorStart.FIRST, 0));
     long other = ((CursorState) apply(new JoinCursor(1, "d", "bus-1", 5))).epoch();
-    assertThat(((Taken) apply(new TakeEvents(1, "d", other, 2))).runs()).hasSize(1);
+    assertThat(((Taken) apply(new TakeEvents(1, "d", other, ++serial, 2))).runs()).hasSize(1);
     apply(
         new SettleEvents(
             1,
             "d",
             other,
+            ++serial,
             List.of(
                 new Settlement(1, 1, 1, Outcome.REJECT, -1, ""),
                 new Settlement(2, 2, 1, Outcome.RETRY, -1, ""))));
@@ -554,7 +575,7 @@ class SharedCursorRulesTest {
     assertThat(shard.count(Keys.CONSUMER)).as("of d, and the new one").isEqualTo(2);
     assertThat(shard.count(Keys.WAITING)).isEqualTo(1);
     assertThat(shard.count(Keys.DEAD)).isEqualTo(1);
-    assertThat(apply(new TakeEvents(1, "d", other, 1))).isInstanceOf(Taken.class);
+    assertThat(apply(new TakeEvents(1, "d", other, ++serial, 1))).isInstanceOf(Taken.class);
     shard.restart();
     refused(
         apply(taking(one, 1)),
@@ -619,8 +640,8 @@ class SharedCursorRulesTest {
     return List.of(
         new JoinCursor(journal, name, "bus-1", 5),
         new LeaveCursor(journal, name, 1, true),
-        new TakeEvents(journal, name, 1, 1),
-        new SettleEvents(journal, name, 1, List.of()),
+        new TakeEvents(journal, name, 1, 1, 1),
+        new SettleEvents(journal, name, 1, 1, List.of()),
         new Redrive(journal, name, 1, 1, false));
   }
 }

@@ -41,6 +41,7 @@ class FaultsSystemIT {
         .containsSubsequence("kill: bus-1", "start: bus-1", "ready after", "all faults have ended")
         .containsPattern("kill alone +[1-9]+ +no confirmation for [0-9]+ ms \\(median\\)")
         .containsPattern("confirmed +[1-9]")
+        .containsPattern("work: deliveries +[1-9]")
         .containsPattern("findings +0");
     assertThat(Files.readString(json))
         .contains("\"confirmed\"", "\"gaps\"", "\"verdict\"", "\"diary\"");

@@ -51,8 +51,13 @@ final class DurableConsumer extends FaultTask {
     FaultClient.Watch watch =
         new FaultClient.Watch() {
           @Override
-          public void lost() {
-            DurableConsumer.this.lost(consumption, ConsumerLoss.Kind.TOLD);
+          public void disconnected() {
+            lost(consumption, ConsumerLoss.Kind.DISCONNECTED);
+          }
+
+          @Override
+          public void ended() {
+            lost(consumption, ConsumerLoss.Kind.REPLACED);
           }
         };
     try (FaultClient client = new FaultClient(name(), urls, recorder(), watch)) {

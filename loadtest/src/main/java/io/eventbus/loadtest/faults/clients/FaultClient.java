@@ -17,6 +17,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * but for {@link #where} and {@link #bus}.
  */
 final class FaultClient implements AutoCloseable {
+  /** Code of a connection that has ended without a Close frame. */
+  private static final int LOST = 1006;
+
   private static final Duration CONNECT = Duration.ofSeconds(20);
   private static final ReconnectPolicy AT_ONCE =
       new ReconnectPolicy(
@@ -35,8 +38,11 @@ final class FaultClient implements AutoCloseable {
 
   /** Receiver of what a client is told. Called by one thread. */
   interface Watch {
-    /** Called when a connection, or a consumer of it, has ended otherwise than by this program. */
-    default void lost() {}
+    /** Called when a connection is lost, otherwise than by this program. */
+    default void disconnected() {}
+
+    /** Called when a bus has ended the connection or a consumer, or has refused something. */
+    default void ended() {}
 
     /** Called when events do not come. */
     default void truncated(Truncated truncated) {}
@@ -100,28 +106,24 @@ final class FaultClient implements AutoCloseable {
     public void disconnected(int code, String reason, boolean willReconnect) {
       if (cut) {
         cut = false;
-      } else {
-        lost();
-      }
-    }
-
-    private void lost() {
-      if (!closed) {
-        watch.lost();
+      } else if (!closed && code == LOST) {
+        watch.disconnected();
+      } else if (!closed) {
+        watch.ended();
       }
     }
 
     @Override
     public void busChanged(ConnectionInfo before, ConnectionInfo now) {
       recorder.moved();
-      lost();
+      watch.ended();
       at(now, "moved to");
     }
 
     @Override
     public void problem(EventBusException problem) {
       lastProblem = String.valueOf(problem.getMessage());
-      lost();
+      watch.ended();
     }
 
     @Override

@@ -25,7 +25,8 @@ public final class FaultCrowd implements AutoCloseable {
   private static final int NAMED = 3;
   private static final int CONTESTANTS = 3;
   private static final int CONSUMERS = 2;
-  private static final int WORKERS = 3;
+  private static final int WORKERS = 4;
+  private static final int STEADY_WORKERS = 2;
   private static final long CONTEST_MILLIS = 40;
 
   private final Recorder recorder;
@@ -77,7 +78,13 @@ public final class FaultCrowd implements AutoCloseable {
     for (WorkTopic topic : WorkTopic.ALL) {
       for (int i = 0; i < WORKERS; i++) {
         workers.add(
-            new QueueWorker(topic.name() + "-" + i, topic, from(urls, i), recorder, random(seeds)));
+            new QueueWorker(
+                topic.name() + "-" + i,
+                topic,
+                from(urls, i),
+                recorder,
+                random(seeds),
+                i < STEADY_WORKERS));
       }
     }
     readers.addAll(workers);

@@ -18,7 +18,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Worker of a shared durable subscription: it settles events in all ways, ends in order, closes its
- * client or loses its connection, and begins again. When it {@link #drain drains}, it only works.
+ * client or loses its connection, and begins again. When it {@link #drain drains}, it only works. A
+ * steady one never ends by itself: events that its bus has forgotten stay with it for ever.
  */
 final class QueueWorker extends FaultTask {
   private static final long CHECK_MILLIS = 50;
@@ -32,10 +33,18 @@ final class QueueWorker extends FaultTask {
   private final WorkTopic topic;
   private final Random random;
   private final OpenQueue queue;
+  private final boolean steady;
   private volatile boolean draining;
 
-  QueueWorker(String name, WorkTopic topic, List<URI> urls, Recorder recorder, Random random) {
+  QueueWorker(
+      String name,
+      WorkTopic topic,
+      List<URI> urls,
+      Recorder recorder,
+      Random random,
+      boolean steady) {
     super(name, recorder);
+    this.steady = steady;
     this.topic = topic;
     this.urls = urls;
     this.random = random;
@@ -86,7 +95,7 @@ final class QueueWorker extends FaultTask {
   /** Waits for a time of chance; returns true if the worker has failed meanwhile. */
   private boolean await(Worker worker) throws InterruptedException {
     long end = System.nanoTime() + (2_000 + random.nextInt(MAX_LIFE_MILLIS)) * 1_000_000L;
-    while (!isStopped() && (draining || System.nanoTime() - end < 0)) {
+    while (!isStopped() && (steady || draining || System.nanoTime() - end < 0)) {
       if (worker.ready().toCompletableFuture().isCompletedExceptionally()) {
         return true;
       }
@@ -130,8 +139,13 @@ final class QueueWorker extends FaultTask {
 
   private final class Watch implements FaultClient.Watch {
     @Override
-    public void lost() {
-      QueueWorker.this.lost(ConsumerLoss.Kind.TOLD);
+    public void disconnected() {
+      lost(ConsumerLoss.Kind.DISCONNECTED);
+    }
+
+    @Override
+    public void ended() {
+      lost(ConsumerLoss.Kind.REPLACED);
     }
 
     @Override

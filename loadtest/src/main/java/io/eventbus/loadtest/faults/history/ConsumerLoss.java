@@ -12,7 +12,11 @@ public record ConsumerLoss(String client, Kind kind, long at) {
     CUT,
     /** The consumer ends in order, which is no attempt; the time is before that. */
     END,
-    /** The client is told that its connection or its consumer has ended, perhaps later. */
-    TOLD
+    /** The connection is lost, and the client is told. */
+    DISCONNECTED,
+    /**
+     * The bus has ended the consumer or its connection, perhaps in order, and the client is told.
+     */
+    REPLACED
   }
 }

@@ -11,14 +11,14 @@ import java.util.concurrent.TimeUnit;
 
 /** Losses of the consumers of a durable subscription, by time. */
 final class ConsumerLosses {
-  /**
-   * Time after which a client is told of a loss at the latest, on a busy machine, unless its bus
-   * stands still or is cut off: then others have its events long before, and the fault is known.
-   */
-  private static final long TOLD_LATE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  /** Time after which a client is told of the end of its connection, on a busy machine. */
+  private static final long DISCONNECTED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Time for which other buses may still take a bus for lost that has come back. */
-  private static final long BACK_NANOS = TimeUnit.SECONDS.toNanos(10);
+  /**
+   * Time after which a client is told that others have what it had. Its bus has to hear of that
+   * first; one that stands still or is cut off has a fault that is known.
+   */
+  private static final long REPLACED_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final long[] NONE = {};
 
@@ -52,14 +52,21 @@ final class ConsumerLosses {
 
   /** Returns whether a consumer may have lost what it had between two times. */
   boolean any(String client, String bus, long from, long to) {
-    return has(client, Kind.CUT, from, to) || anyInOrder(client, bus, from, to);
+    return has(client, Kind.CUT, from, to)
+        || has(client, Kind.DISCONNECTED, from, to)
+        || anyInOrder(client, bus, from, to)
+        || faults.stream().anyMatch(fault -> isOf(fault, bus, from, to));
   }
 
   /** Returns whether that may have been a loss that counts as no attempt. */
   boolean anyInOrder(String client, String bus, long from, long to) {
     return has(client, Kind.END, from, to)
-        || has(client, Kind.TOLD, from, to)
-        || faults.stream().anyMatch(fault -> fault.bus().equals(bus) && overlaps(fault, from, to));
+        || has(client, Kind.REPLACED, from, to)
+        || faults.stream().anyMatch(fault -> !fault.counts() && isOf(fault, bus, from, to));
+  }
+
+  private static boolean isOf(BusFault fault, String bus, long from, long to) {
+    return fault.bus().equals(bus) && overlaps(fault, from, to);
   }
 
   private boolean has(String client, Kind kind, long from, long to) {
@@ -71,17 +78,24 @@ final class ConsumerLosses {
     if (faults.stream().anyMatch(fault -> overlaps(fault, from, to))) {
       return Long.MAX_VALUE;
     }
-    return count(all, Kind.CUT, from, to) + count(all, Kind.TOLD, from, to);
+    return count(all, Kind.CUT, from, to)
+        + count(all, Kind.DISCONNECTED, from, to)
+        + count(all, Kind.REPLACED, from, to);
   }
 
   private static boolean overlaps(BusFault fault, long from, long to) {
-    return fault.begin() <= to && from <= fault.end() + BACK_NANOS;
+    return fault.begin() <= to && from <= fault.end();
   }
 
   private static long count(Map<Kind, long[]> times, Kind kind, long from, long to) {
     long[] of = times.getOrDefault(kind, NONE);
-    long end = kind == Kind.TOLD ? to + TOLD_LATE_NANOS : to;
-    return Math.max(0, before(of, end + 1) - before(of, from));
+    long late =
+        switch (kind) {
+          case CUT, END -> 0;
+          case DISCONNECTED -> DISCONNECTED_NANOS;
+          case REPLACED -> REPLACED_NANOS;
+        };
+    return Math.max(0, before(of, to + late + 1) - before(of, from));
   }
 
   /** Returns the number of times before another. */

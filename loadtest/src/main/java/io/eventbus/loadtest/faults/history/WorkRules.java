@@ -18,6 +18,9 @@ final class WorkRules {
       Comparator.comparingInt(Delivery::attempt)
           .thenComparingLong(delivery -> delivery.seen().at());
 
+  /** Maximum number of deliveries that a finding names. */
+  private static final int MAX_STORY = 20;
+
   private final WorkQueue queue;
   private final FinalLog log;
   private final Findings findings;
@@ -74,13 +77,11 @@ final class WorkRules {
     if (!done) {
       add(
           HistoryRule.DELIVERED_AT_LEAST_ONCE,
+          position,
           log.event(position)
-              + " at position "
-              + position
               + (deliveries.isEmpty()
                   ? " was never delivered"
-                  : " was not done at last, and is not dead: "
-                      + deliveries.get(deliveries.size() - 1)));
+                  : " was not done at last, and is not dead"));
     }
   }
 
@@ -105,11 +106,12 @@ final class WorkRules {
       if (delivery.attempt() > queue.limits().maxAttempts()) {
         add(
             HistoryRule.ATTEMPTS_RISE,
+            delivery.seen().position(),
             delivery + " (expected: at most " + queue.limits().maxAttempts() + " attempts)");
       }
       if (before != null) {
         follows(before, delivery);
-        since = before.since();
+        since = before.after(delivery.seen().at());
       }
       before = step(delivery, since);
     }
@@ -117,22 +119,26 @@ final class WorkRules {
 
   private void follows(WorkStep step, Delivery next) {
     Delivery before = step.delivery();
+    long position = next.seen().position();
     String text = next + ", after: " + before;
     if (before.has(Answer.CONFIRMED)) {
-      add(HistoryRule.SETTLED_NEVER_AGAIN, text);
+      add(HistoryRule.SETTLED_NEVER_AGAIN, position, text);
       return;
     }
     if (!step.mayComeAgain(next.seen().at())) {
-      add(HistoryRule.REDELIVERY_HAS_CAUSE, text);
+      add(HistoryRule.REDELIVERY_HAS_CAUSE, position, text);
     } else if (step.isEarly(next.seen().at())) {
-      add(HistoryRule.RETRY_WAITS, text);
+      add(HistoryRule.RETRY_WAITS, position, text);
     }
     if (next.attempt() == before.attempt()) {
       if (!step.mayBeGivenBack(next.seen().at())) {
-        add(HistoryRule.ATTEMPTS_RISE, text);
+        add(HistoryRule.ATTEMPTS_RISE, position, text);
       }
     } else {
-      unseen(before.attempt() + (before.has(Outcome.RELEASE) ? 0 : 1), next, step.since());
+      unseen(
+          before.attempt() + (before.has(Outcome.RELEASE) ? 0 : 1),
+          next,
+          step.after(next.seen().at()));
     }
   }
 
@@ -142,6 +148,7 @@ final class WorkRules {
     if (unseen > mostUnseen(since, next.seen().at())) {
       add(
           HistoryRule.ATTEMPTS_RISE,
+          next.seen().position(),
           next + ", after " + unseen + " attempts that can have failed nowhere");
     }
   }
@@ -154,9 +161,8 @@ final class WorkRules {
   private void dead(DeadLetter letter) {
     List<Delivery> deliveries = byPosition.getOrDefault(letter.position(), List.of());
     @Nullable Delivery last = deliveries.isEmpty() ? null : deliveries.get(deliveries.size() - 1);
-    String text = letter + (last == null ? ", never delivered" : ", after: " + last);
     if (last != null && last.has(Answer.CONFIRMED)) {
-      add(HistoryRule.SETTLED_NEVER_AGAIN, text);
+      add(HistoryRule.SETTLED_NEVER_AGAIN, letter.position(), letter.toString());
       return;
     }
     boolean rejected =
@@ -164,7 +170,7 @@ final class WorkRules {
             .anyMatch(each -> each.has(Outcome.REJECT) && each.attempt() == letter.attempts());
     if (!rejected
         && (letter.attempts() != queue.limits().maxAttempts() || !hasFailed(letter, last))) {
-      add(HistoryRule.DEAD_HAS_REASON, text);
+      add(HistoryRule.DEAD_HAS_REASON, letter.position(), letter.toString());
     }
   }
 
@@ -175,14 +181,18 @@ final class WorkRules {
       return letter.attempts() <= mostUnseen(since, letter.at());
     }
     WorkStep step = step(last, since);
-    int unseen = letter.attempts() - last.attempt();
+    int unseen = letter.attempts() - last.attempt() + (last.has(Outcome.RELEASE) ? 1 : 0);
     return unseen >= 0
-        && !last.has(Outcome.RELEASE)
         && step.mayComeAgain(letter.at())
-        && unseen <= mostUnseen(step.since(), letter.at());
+        && unseen <= mostUnseen(step.after(letter.at()), letter.at());
   }
 
-  private void add(HistoryRule rule, String text) {
-    findings.add(rule, queue.subscription() + ": " + text);
+  private void add(HistoryRule rule, long position, String text) {
+    findings.add(rule, queue.subscription() + ": " + text + "; all deliveries: " + story(position));
+  }
+
+  /** Returns all deliveries of an event, without the later ones if there are very many. */
+  private List<Delivery> story(long position) {
+    return byPosition.getOrDefault(position, List.of()).stream().limit(MAX_STORY).toList();
   }
 }

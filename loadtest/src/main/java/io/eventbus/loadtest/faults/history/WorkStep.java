@@ -24,6 +24,13 @@ record WorkStep(Delivery delivery, long since, WorkQueue queue, ConsumerLosses l
     return delivery.has(Outcome.RETRY) || delivery.has(Outcome.RELEASE) || isLost(at);
   }
 
+  /** Returns a time before which what came at another time was not sent. */
+  long after(long at) {
+    @Nullable Settlement settlement = delivery.settlement();
+    boolean asked = delivery.has(Outcome.RETRY) || delivery.has(Outcome.RELEASE);
+    return settlement != null && asked && !isLost(at) ? settlement.called() : since;
+  }
+
   /** Returns whether the worker may have lost the event, whatever it has settled. */
   private boolean isLost(long at) {
     return at - since >= queue.limits().ackNanos()

@@ -10,7 +10,6 @@ import io.eventbus.loadtest.faults.clients.FaultTopics;
 import io.eventbus.loadtest.faults.clients.FinalReader;
 import io.eventbus.loadtest.faults.clients.Probe;
 import io.eventbus.loadtest.faults.clients.Recorder;
-import io.eventbus.loadtest.faults.history.BusFault;
 import io.eventbus.loadtest.faults.history.History;
 import io.eventbus.loadtest.faults.history.HistoryVerdict;
 import io.eventbus.loadtest.faults.history.Reading;
@@ -230,16 +229,9 @@ public final class DurableFaultRun {
     recorder.problem("the buses never ended with the same last entry");
   }
 
-  private List<BusFault> faults() {
-    return diary.windows().stream()
-        .flatMap(
-            window ->
-                window.buses().stream().map(bus -> new BusFault(bus, window.begin(), window.end())))
-        .toList();
-  }
-
   private DurableFaultResult result(List<Reading> finals) {
-    History history = recorder.history(finals, faults());
+    History history =
+        recorder.history(finals, diary.windows().stream().flatMap(FaultWindow::faults).toList());
     HistoryVerdict verdict =
         finals.isEmpty() ? new HistoryVerdict(Map.of(), List.of()) : HistoryVerdict.of(history);
     figures.putAll(HistoryFigures.of(history));

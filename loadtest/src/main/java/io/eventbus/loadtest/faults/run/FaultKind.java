@@ -56,6 +56,14 @@ public enum FaultKind {
     return need;
   }
 
+  /** Returns whether it ends the lives of its buses: what they had is lost at once. */
+  boolean endsLives() {
+    return switch (this) {
+      case KILL, KILL_LEADER, KILL_ALL, POWER_LOSS, POWER_LOSS_ALL -> true;
+      case PAUSE, SLOW_FSYNC, FULL_DISK, PARTITION, DRAIN, FAILING_FSYNC, BIT_FLIP -> false;
+    };
+  }
+
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');

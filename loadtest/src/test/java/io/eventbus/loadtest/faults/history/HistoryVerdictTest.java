@@ -332,7 +332,7 @@ class HistoryVerdictTest {
     losses.add(new ConsumerLoss("c0", ConsumerLoss.Kind.END, 800));
     assertThat(verdict().texts()).isEmpty();
     losses.clear();
-    faults.add(new BusFault("bus of c0", 790, 795));
+    faults.add(new BusFault("bus of c0", 790, 795, true));
     assertThat(verdict().texts()).isEmpty();
   }
 

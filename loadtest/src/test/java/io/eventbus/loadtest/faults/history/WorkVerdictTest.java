@@ -87,8 +87,8 @@ class WorkVerdictTest {
     deliver("a", LOST_WITH_ITS_BUS, 2, FAULT + 500, Outcome.DONE);
     deliver("late", TOLD_LATE, 1, FAULT, null);
     deliver("a", TOLD_LATE, 1, FAULT + 100, Outcome.DONE);
-    losses.add(loss("late", ConsumerLoss.Kind.TOLD, FAULT + 5_100));
-    faults.add(new BusFault("bus of lost", nanos(FAULT + 100), nanos(FAULT + 900)));
+    losses.add(loss("late", ConsumerLoss.Kind.REPLACED, FAULT + 5_100));
+    faults.add(new BusFault("bus of lost", nanos(FAULT + 100), nanos(FAULT + 900), true));
   }
 
   private static EventName event(int position) {
@@ -308,6 +308,14 @@ class WorkVerdictTest {
   }
 
   @Test
+  void aConnectionThatEndsLongAfterTheRedeliveryIsNoCause() {
+    losses.set(0, loss("cut", ConsumerLoss.Kind.DISCONNECTED, 1_210));
+    good();
+    losses.set(0, loss("cut", ConsumerLoss.Kind.DISCONNECTED, 1_211));
+    broken(HistoryRule.REDELIVERY_HAS_CAUSE);
+  }
+
+  @Test
   void aLossOfAnotherWorkerIsNoCause() {
     losses.set(0, loss("b", ConsumerLoss.Kind.CUT, 200));
     broken(HistoryRule.REDELIVERY_HAS_CAUSE);
@@ -315,7 +323,7 @@ class WorkVerdictTest {
 
   @Test
   void aFaultOfAnotherBusIsNoCause() {
-    faults.set(0, new BusFault("bus of a", nanos(FAULT + 100), nanos(FAULT + 900)));
+    faults.set(0, new BusFault("bus of a", nanos(FAULT + 100), nanos(FAULT + 900), true));
     broken(HistoryRule.REDELIVERY_HAS_CAUSE);
   }
 
@@ -346,6 +354,14 @@ class WorkVerdictTest {
   void aLostConnectionThatCountsNoAttemptIsFound() {
     change(CUT, 2, attempt(1));
     broken(HistoryRule.ATTEMPTS_RISE);
+  }
+
+  @Test
+  void anEventThatIsLostWithItsBusAndCountsNoAttemptIsFound() {
+    change(LOST_WITH_ITS_BUS, 2, attempt(1));
+    broken(HistoryRule.ATTEMPTS_RISE);
+    faults.set(0, new BusFault("bus of lost", nanos(FAULT + 100), nanos(FAULT + 900), false));
+    good();
   }
 
   @Test
@@ -409,6 +425,17 @@ class WorkVerdictTest {
   void aDeadLetterThatWasRejectedAtAnotherAttemptIsFound() {
     dead.set(0, new DeadLetter(REJECTED, 2, "rejected", nanos(190)));
     broken(HistoryRule.DEAD_HAS_REASON);
+  }
+
+  @Test
+  void aReleasedEventThatIsDeadIsFound() {
+    remove(DONE);
+    deliver("a", DONE, 3, 100, Outcome.RELEASE);
+    LongStream.of(40, 50).forEach(at -> losses.add(loss("x", ConsumerLoss.Kind.CUT, at)));
+    dead.add(new DeadLetter(DONE, 3, "lost", nanos(110)));
+    broken(HistoryRule.DEAD_HAS_REASON);
+    losses.add(loss("y", ConsumerLoss.Kind.CUT, 105));
+    good();
   }
 
   // ---- Retries wait

@@ -526,8 +526,7 @@ public final class SharedConsumer extends QueueConsumer {
     public void send(SettlementQueue.Batch batch) {
       var unused =
           journals
-              .settleEvents(
-                  journal.number(), wish().name(), epoch, batch.serial, batch.settlements)
+              .settleEvents(journal.number(), wish().name(), epoch, batch.serial, batch.settlements)
               .whenComplete(
                   (result, failure) ->
                       line.execute(() -> settlements.answered(batch, result, failure)));

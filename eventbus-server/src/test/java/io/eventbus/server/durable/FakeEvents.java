@@ -46,7 +46,9 @@ public final class FakeEvents {
     for (int left = events; left > 0; ) {
       List<Settlement> rejected = new ArrayList<>();
       for (TakenRun run :
-          result(journals.takeEvents(journal, cursor, epoch, events + 1 - left, 1_024), RecordResult.Taken.class)
+          result(
+                  journals.takeEvents(journal, cursor, epoch, events + 1 - left, 1_024),
+                  RecordResult.Taken.class)
               .runs()) {
         rejected.add(
             new Settlement(
@@ -56,7 +58,9 @@ public final class FakeEvents {
       if (rejected.isEmpty()) {
         throw new AssertionError("nothing to take of " + left);
       }
-      result(journals.settleEvents(journal, cursor, epoch, events + 1 - left, rejected), RecordResult.Settled.class);
+      result(
+          journals.settleEvents(journal, cursor, epoch, events + 1 - left, rejected),
+          RecordResult.Settled.class);
     }
   }
 
@@ -68,7 +72,8 @@ public final class FakeEvents {
     long epoch = join(journals, journal, cursor, 5);
     for (int left = 5; left > 0; ) {
       for (TakenRun run :
-          result(journals.takeEvents(journal, cursor, epoch, 6 - left, 5), RecordResult.Taken.class).runs()) {
+          result(journals.takeEvents(journal, cursor, epoch, 6 - left, 5), RecordResult.Taken.class)
+              .runs()) {
         left -= run.events();
       }
     }

@@ -20,9 +20,8 @@ import java.util.List;
  *     ShardLimits#MAX_IN_FLIGHT} events
  */
 public record ConsumerRow(
-    String owner, int maxAttempts, long taken, long settled, List<TakenRun> runs)
-    implements Row {
-  private static final int FORMAT = 1;
+    String owner, int maxAttempts, long taken, long settled, List<TakenRun> runs) implements Row {
+  private static final int FORMAT = 2;
   private static final int MEMORY_BYTES = 120;
   // The object of a run, and the reference to it.
   private static final int RUN_BYTES = 48;

@@ -359,7 +359,8 @@ class EntryTest {
         TestEntries.bytes(
             1,
             List.of(
-                new ShardRecord.SettleEvents(1, "a", 1, 1, Collections.nCopies(1_025, settlement)))),
+                new ShardRecord.SettleEvents(
+                    1, "a", 1, 1, Collections.nCopies(1_025, settlement)))),
         "SettleEvents.settlements: 1025 at byte ");
     refused(publish(head -> changed(head, 0, -1, ""), -1, 0), "Publish.sequence: 0 at byte ");
     refused(publish(head -> changed(head, 5, 5, ""), -1, 0), "Publish.previous: 5 at byte ");
@@ -382,7 +383,8 @@ class EntryTest {
 
   private void settlementRefused(Settlement settlement, String message) {
     refused(
-        TestEntries.bytes(1, List.of(new ShardRecord.SettleEvents(1, "a", 1, 1, List.of(settlement)))),
+        TestEntries.bytes(
+            1, List.of(new ShardRecord.SettleEvents(1, "a", 1, 1, List.of(settlement)))),
         message);
   }
 

@@ -503,7 +503,10 @@ class ShardJournalsTest {
   }
 
   private static List<TakenRun> take(Journals journals, int journal, long epoch, int max) {
-    return ((Taken) TestShards.await(journals.takeEvents(journal, "jobs", epoch, SERIALS.incrementAndGet(), max))).runs();
+    return ((Taken)
+            TestShards.await(
+                journals.takeEvents(journal, "jobs", epoch, SERIALS.incrementAndGet(), max)))
+        .runs();
   }
 
   @Test

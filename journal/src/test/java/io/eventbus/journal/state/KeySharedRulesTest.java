@@ -432,7 +432,9 @@ class KeySharedRulesTest {
         JournalRefusalReason.NO_POSITION,
         "upTo: 12 in one");
     refused(
-        apply(new TakeEvents(1, "c", epoch, 1, 1)), JournalRefusalReason.CURSOR_EXISTS, "mode: KEY_");
+        apply(new TakeEvents(1, "c", epoch, 1, 1)),
+        JournalRefusalReason.CURSOR_EXISTS,
+        "mode: KEY_");
     refused(
         apply(new SettleEvents(1, "c", epoch, 1, List.of())),
         JournalRefusalReason.CURSOR_EXISTS,

@@ -210,7 +210,8 @@ class SharedCursorModelTest {
             random.nextInt(8) == 0
                 ? new DeleteCursor(1, name(), random.nextBoolean() ? 0 : epoch())
                 : publish();
-        case 7, 8, 9, 10, 11, 12 -> new TakeEvents(1, name(), epoch(), ++serial, 1 + random.nextInt(12));
+        case 7, 8, 9, 10, 11, 12 ->
+            new TakeEvents(1, name(), epoch(), ++serial, 1 + random.nextInt(12));
         default -> settle();
       };
     }

@@ -119,8 +119,7 @@ class SharedCursorRulesTest {
     return new TakenRun(from, to, attempt);
   }
 
-  private SettleEvents settlement(
-      long epoch, long from, long to, int attempt, Outcome outcome) {
+  private SettleEvents settlement(long epoch, long from, long to, int attempt, Outcome outcome) {
     return new SettleEvents(
         1, "c", epoch, ++serial, List.of(new Settlement(from, to, attempt, outcome, -1, "why")));
   }

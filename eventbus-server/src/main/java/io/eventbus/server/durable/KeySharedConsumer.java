@@ -30,6 +30,9 @@ public final class KeySharedConsumer extends QueueConsumer {
   /** Time after which the journal is told of progress that settles nothing. */
   static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Time without an answer of the journal after which nothing more is delivered. */
+  static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
   /** Slot whose consumer tells what has gone before anybody got it: each is told once. */
   private static final int TELLING_SLOT = 0;
 
@@ -55,6 +58,7 @@ public final class KeySharedConsumer extends QueueConsumer {
   // What the journal is told, and the settlements whose clients wait for it, or for the next one.
   private KeySlots.@Nullable Told underWay;
   private boolean waits;
+  private boolean doubtful;
   private long toldAt;
   private List<Long> confirmations = new ArrayList<>(0);
   private List<Long> waiting = new ArrayList<>(0);
@@ -116,12 +120,12 @@ public final class KeySharedConsumer extends QueueConsumer {
   // ---- Slots
 
   @Override
-  public void turn() {
+  void turn() {
     throw new IllegalStateException("a turn for a key-shared consumer");
   }
 
   @Override
-  public void regrouped() {
+  void regrouped() {
     line.execute(this::lookSoon);
   }
 
@@ -184,7 +188,15 @@ public final class KeySharedConsumer extends QueueConsumer {
   }
 
   private boolean canSend() {
-    return phase() == Phase.FEEDING && free() > 0 && hasCredit();
+    return phase() == Phase.FEEDING && free() > 0 && hasCredit() && isTold();
+  }
+
+  /**
+   * Returns whether the journal takes the progress. While it does not, others may take the bus for
+   * lost, and deliver the events of its slots: so it delivers no more.
+   */
+  private boolean isTold() {
+    return !doubtful && (underWay == null || all.nanoTime() - toldAt < SILENCE_NANOS);
   }
 
   @Override
@@ -475,6 +487,7 @@ public final class KeySharedConsumer extends QueueConsumer {
     if (phase() == Phase.ENDED) {
       return;
     }
+    doubtful = result == null;
     if (result instanceof RecordResult.Done) {
       slots.stored(told);
       if (told.endsAgain() && slots.hasMore()) {

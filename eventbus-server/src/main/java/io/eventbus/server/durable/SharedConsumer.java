@@ -135,12 +135,12 @@ public final class SharedConsumer extends QueueConsumer {
   // ---- Taking
 
   @Override
-  public void turn() {
+  void turn() {
     line.execute(this::take);
   }
 
   @Override
-  public void regrouped() {
+  void regrouped() {
     // It has no slots.
   }
 

@@ -34,18 +34,6 @@ final class SharedCursor {
 
   static final long MAX_TIMER_MILLIS = 60_000;
 
-  /** Consumer as its cursor knows it; any thread. */
-  interface Member {
-    /** Called when it is this consumer's turn, which it has to end. */
-    void turn();
-
-    /** Called when the journal is deleted. */
-    void deleted();
-
-    /** Called when the consumer may have other slots, or events that come again. */
-    void regrouped();
-  }
-
   /** Consumer that has left, until the journal has answered. */
   private static final class Leave {
     final boolean failed;
@@ -63,10 +51,10 @@ final class SharedCursor {
   private final SharedCursors all;
   private final Runnable look = this::look;
   // All below under the lock of this object. By epoch:
-  private final Map<Long, Member> members = new HashMap<>();
+  private final Map<Long, QueueConsumer> members = new HashMap<>();
   private final Map<Long, Leave> leaving = new HashMap<>();
-  private final Set<Member> waiting = new LinkedHashSet<>();
-  private @Nullable Member turn;
+  private final Set<QueueConsumer> waiting = new LinkedHashSet<>();
+  private @Nullable QueueConsumer turn;
   private boolean mayHave = true;
   // Whether something has happened since the turn began.
   private boolean changed;
@@ -98,7 +86,7 @@ final class SharedCursor {
   // ---- Joining and leaving
 
   /** Joins; the result has the epoch of the consumer. */
-  CompletionStage<RecordResult> join(Member consumer, int maxAttempts) {
+  CompletionStage<RecordResult> join(QueueConsumer consumer, int maxAttempts) {
     synchronized (this) {
       joins++;
     }
@@ -107,7 +95,7 @@ final class SharedCursor {
         .whenComplete((result, failure) -> joined(consumer, result));
   }
 
-  private void joined(Member consumer, @Nullable RecordResult result) {
+  private void joined(QueueConsumer consumer, @Nullable RecordResult result) {
     synchronized (this) {
       joined++;
       if (result instanceof RecordResult.CursorState state) {
@@ -129,7 +117,7 @@ final class SharedCursor {
    *
    * @param failed whether the deliveries to it count as attempts
    */
-  void leave(Member consumer, long epoch, boolean failed) {
+  void leave(QueueConsumer consumer, long epoch, boolean failed) {
     synchronized (this) {
       members.remove(epoch);
       waiting.remove(consumer);
@@ -172,8 +160,8 @@ final class SharedCursor {
   // ---- Turns
 
   /** Asks for a turn, for a consumer that has room. */
-  void want(Member consumer) {
-    Member next;
+  void want(QueueConsumer consumer) {
+    QueueConsumer next;
     synchronized (this) {
       waiting.add(consumer);
       next = nextTurn();
@@ -182,8 +170,8 @@ final class SharedCursor {
   }
 
   /** Ends the turn of a consumer that has no room any more. */
-  void pass(Member consumer) {
-    Member next;
+  void pass(QueueConsumer consumer) {
+    QueueConsumer next;
     synchronized (this) {
       endTurn(consumer);
       next = nextTurn();
@@ -192,8 +180,8 @@ final class SharedCursor {
   }
 
   /** Ends the turn of a consumer that has asked. */
-  void took(Member consumer, @Nullable RecordResult result) {
-    Member next;
+  void took(QueueConsumer consumer, @Nullable RecordResult result) {
+    QueueConsumer next;
     long due = 0;
     synchronized (this) {
       endTurn(consumer);
@@ -209,25 +197,25 @@ final class SharedCursor {
     begin(next);
   }
 
-  private void endTurn(Member consumer) {
+  private void endTurn(QueueConsumer consumer) {
     if (turn == consumer) {
       turn = null;
     }
   }
 
-  private @Nullable Member nextTurn() {
-    Iterator<Member> first = waiting.iterator();
+  private @Nullable QueueConsumer nextTurn() {
+    Iterator<QueueConsumer> first = waiting.iterator();
     if (turn != null || !mayHave || !first.hasNext()) {
       return null;
     }
-    Member next = first.next();
+    QueueConsumer next = first.next();
     first.remove();
     turn = next;
     changed = false;
     return next;
   }
 
-  private static void begin(@Nullable Member next) {
+  private static void begin(@Nullable QueueConsumer next) {
     if (next != null) {
       next.turn();
     }
@@ -235,7 +223,7 @@ final class SharedCursor {
 
   /** Takes note that there may be something for the consumers. */
   void changed() {
-    Member next;
+    QueueConsumer next;
     synchronized (this) {
       mayHave = true;
       changed = true;
@@ -246,20 +234,20 @@ final class SharedCursor {
 
   /** Ends all consumers: the journal is deleted. */
   void deleted() {
-    List<Member> ended;
+    List<QueueConsumer> ended;
     synchronized (this) {
       ended = new ArrayList<>(members.values());
     }
-    ended.forEach(Member::deleted);
+    ended.forEach(QueueConsumer::deleted);
   }
 
   /** Takes note that consumers may have other slots, or events that come again. */
   void regrouped() {
-    List<Member> told;
+    List<QueueConsumer> told;
     synchronized (this) {
       told = new ArrayList<>(members.values());
     }
-    told.forEach(Member::regrouped);
+    told.forEach(QueueConsumer::regrouped);
   }
 
   // ---- The timer

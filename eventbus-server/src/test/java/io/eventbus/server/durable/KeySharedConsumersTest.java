@@ -853,6 +853,41 @@ class KeySharedConsumersTest {
   }
 
   @Test
+  void aBusThatTheJournalDoesNotAnswerDeliversNoMore() {
+    buses.publish("orders.a", 10);
+    Reader reader = joined(one, 10);
+    buses.journals.unavailable(true);
+    for (int i = 0; i < 5; i++) {
+      reader.settleAll(Outcome.DONE, false);
+      one.passMillis(200);
+    }
+    assertThat(reader.got).hasSizeLessThanOrEqualTo(2);
+    int before = reader.got.size();
+    buses.journals.unavailable(false);
+    one.passMillis(500);
+    assertThat(reader.got).hasSize(before + 1);
+
+    buses.journals.holds(true);
+    for (int i = 0; i < 2; i++) {
+      reader.settleAll(Outcome.DONE, false);
+      one.passMillis(1_000);
+    }
+    int got = reader.got.size();
+    for (int i = 0; i < 3; i++) {
+      reader.settleAll(Outcome.DONE, false);
+      one.passMillis(1_000);
+    }
+    assertThat(reader.got).hasSizeLessThanOrEqualTo(got + 1);
+    buses.journals.holds(false);
+    buses.journals.applyHeld();
+    for (int i = 0; i < 10; i++) {
+      reader.settleAll(Outcome.DONE, false);
+      one.passMillis(200);
+    }
+    assertThat(reader.positions()).isEqualTo(range(1, 10));
+  }
+
+  @Test
   void tooManyConfirmationsAreRefused() {
     publishKeys(300);
     Reader reader = joined(one, 300);
@@ -903,6 +938,7 @@ class KeySharedConsumersTest {
     final Random random;
     final Buses buses = new Buses();
     final List<Bus> living = new ArrayList<>();
+    final List<Bus> gone = new ArrayList<>();
     int started;
     boolean holds;
     boolean loses;
@@ -960,6 +996,7 @@ class KeySharedConsumersTest {
           if (random.nextInt(5) == 0) {
             buses.living.remove(bus.owner);
             living.remove(bus);
+            gone.add(bus);
             start();
           }
         }
@@ -1057,6 +1094,17 @@ class KeySharedConsumersTest {
       for (Bus bus : living) {
         assertThat(bus.memory.used()).isZero();
         assertThat(bus.reads.timers()).isZero();
+      }
+      releaseGone();
+    }
+
+    /** Releases the buffers of buses that have ended, which nobody hears. */
+    private void releaseGone() {
+      setFaults(false, false, true);
+      for (Bus bus : gone) {
+        bus.readers.stream().filter(Reader::isOpen).forEach(reader -> reader.leave(false));
+        bus.run();
+        assertThat(bus.memory.used()).isLessThan(10_000);
       }
     }
   }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Workers of a key-shared durable subscription that join and leave, and a bus that is killed. */
 class KeySharedSubscriptionIT extends DurableBuses {
   private static final int KEYS = 200;
-  private static final int EVENTS = 20_000;
+  private static final int EVENTS = 8_000;
 
   private final Map<String, BusProcess> processes = new LinkedHashMap<>();
   private final Map<String, Key> keys = new ConcurrentHashMap<>();

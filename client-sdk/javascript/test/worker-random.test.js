@@ -10,7 +10,7 @@ const EVENTS = 60;
 const BUFFER = 1024;
 const CONCURRENCY = 3;
 const STEPS = 150;
-// Repetitions, more where somebody asks for them.
+// Number of repetitions; the environment can raise it.
 const RUNS = Number(process.env.RUNS ?? 6);
 
 /** A cluster: all its connections share one queue. */

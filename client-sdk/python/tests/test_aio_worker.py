@@ -610,7 +610,7 @@ def test_a_worker_that_is_garbage_is_ended() -> None:
             gc.collect()
             await bus.until(lambda: bus.of(Unsubscribe))
             assert [f.id for f in bus.of(Unsubscribe)] == [1]
-            # It does nothing any more.
+            # The worker does nothing any more.
             delivery.done()
             assert (settled(bus), settled(bus, SettleOutcome.RELEASE)) == ([], [1, 2])
             await bus.give(1, b"z", id=2)

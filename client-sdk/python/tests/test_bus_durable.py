@@ -122,7 +122,7 @@ def test_workers_share_the_events(bus: Process) -> None:
             two.on_worker_error(print)
             for text in ("bad", "again", "fails", "left", *map(str, range(100))):
                 await one.publish("jobs.1", text)
-            # It takes an event, and is gone before it has settled it.
+            # This worker takes an event, and ends before the settlement.
             async with eventbus.connect(bus.url) as gone, gone.work("work", "jobs.>", start=Start.FIRST) as worker:
                 delivery = await worker.get(120)
                 assert (delivery.event.text(), delivery.attempt) == ("bad", 1)

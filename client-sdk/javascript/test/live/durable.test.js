@@ -110,7 +110,7 @@ test('workers share the events of a name, and each one comes until it is settled
   await Promise.all(range(1, 300).map(number => first.publish('images.1', String(number))));
   await areDone.promise;
   assert.deepEqual([100, 101, 7, 8].map(number => got.get(number)), [[1, 2], [1, 2], [1], [1]]);
-  // What a consumer has that ends comes to another one.
+  // Another consumer gets the events of one that ends.
   await workers[1].unsubscribe();
   await workers[0].unsubscribe();
   const held = worker(second, 'resizer', options)[Symbol.asyncIterator]();

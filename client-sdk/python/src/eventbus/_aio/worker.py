@@ -52,7 +52,7 @@ class WorkDelivery:
         self._core = core
         self._open = opened
         self._loop = loop
-        # Answer to the settlement; None if nobody has asked for one.
+        # Answer to the settlement; None without a request for it.
         self._answer: asyncio.Future[None] | None = None
 
     @property

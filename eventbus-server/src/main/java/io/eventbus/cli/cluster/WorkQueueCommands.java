@@ -6,7 +6,9 @@ import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.TableText;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -28,12 +30,22 @@ final class WorkQueueCommands {
       super(context);
     }
 
-    /** Prints a list of the subscription as a table. */
-    void printList(String resource, TableText table, JournalCommand.Row row) throws Exception {
+    /**
+     * Prints a list of the subscription as a table.
+     *
+     * @param columns headings, which are the names of the fields in capitals
+     */
+    int printList(String resource, String... columns) throws Exception {
+      TableText table = new TableText();
+      table.row(columns);
       printAll(
           path() + "/" + resource + "?limit=1000&durable=" + RegistryHttp.encoded(durable),
           table,
-          row);
+          item ->
+              Stream.of(columns)
+                  .map(column -> item.path(column.toLowerCase(Locale.ROOT)).asText())
+                  .toArray(String[]::new));
+      return ExitCode.OK;
     }
   }
 
@@ -51,19 +63,7 @@ final class WorkQueueCommands {
 
     @Override
     public Integer call() throws Exception {
-      TableText table = new TableText();
-      table.row("NUMBER", "BUS", "EVENTS", "OLDEST");
-      printList(
-          "consumers",
-          table,
-          item ->
-              new String[] {
-                item.path("number").asText(),
-                item.path("bus").asText(),
-                item.path("events").asText(),
-                item.path("oldest").asText()
-              });
-      return ExitCode.OK;
+      return printList("consumers", "NUMBER", "BUS", "EVENTS", "OLDEST");
     }
   }
 
@@ -82,19 +82,7 @@ final class WorkQueueCommands {
 
     @Override
     public Integer call() throws Exception {
-      TableText table = new TableText();
-      table.row("FROM", "TO", "ATTEMPT", "DUE");
-      printList(
-          "waiting",
-          table,
-          item ->
-              new String[] {
-                item.path("from").asText(),
-                item.path("to").asText(),
-                item.path("attempt").asText(),
-                item.path("due").asText()
-              });
-      return ExitCode.OK;
+      return printList("waiting", "FROM", "TO", "ATTEMPT", "DUE");
     }
   }
 
@@ -113,19 +101,7 @@ final class WorkQueueCommands {
 
     @Override
     public Integer call() throws Exception {
-      TableText table = new TableText();
-      table.row("POSITION", "ATTEMPTS", "TIME", "REASON");
-      printList(
-          "dead",
-          table,
-          item ->
-              new String[] {
-                item.path("position").asText(),
-                item.path("attempts").asText(),
-                item.path("time").asText(),
-                item.path("reason").asText()
-              });
-      return ExitCode.OK;
+      return printList("dead", "POSITION", "ATTEMPTS", "TIME", "REASON");
     }
   }
 
